@@ -8,8 +8,11 @@ use super::address_titles::{self, Choice};
 use super::missing_column::MissingColumn;
 use super::secret_names;
 
-/// Maximum number of tables to list in an error or report.
+/// Maximum number of tables, or of columns that may contain the addresses, to list in an error or
+/// report.
 const LISTED: usize = 20;
+/// Maximum length of a table's column names in an error, in bytes.
+const LONGEST: usize = 2_000;
 
 /// Chooses the column given by the operator, or else one named like an address column.
 #[derive(Debug, Default)]
@@ -68,6 +71,7 @@ impl ColumnChoice {
                     [] => "no column names".to_owned(),
                     columns => columns.join(" "),
                 };
+                let names = &names[..names.floor_char_boundary(LONGEST)];
                 let listed = format!("{table} ({names})");
                 if !self.listed.contains(&listed) {
                     self.listed.push(listed);
@@ -92,7 +96,7 @@ impl ColumnChoice {
             Choice::Missing => Ok(None),
             Choice::Ambiguous(places) => {
                 let name = |place: &usize| columns.get(*place).map(String::as_str);
-                let names: Vec<&str> = places.iter().filter_map(name).collect();
+                let names: Vec<&str> = places.iter().filter_map(name).take(LISTED).collect();
                 Err(MissingColumn::ambiguous_in_table(table, &names).into())
             }
         }
@@ -168,6 +172,7 @@ impl RowWidth {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::jobs::load::each::{Found, address, collect};
     use crate::jobs::load::skip_reason::SkipReason;
     use crate::jobs::load::sql_reader::read;
@@ -204,6 +209,20 @@ mod tests {
             "CREATE TABLE t (id int, password text); INSERT INTO t VALUES (1,'x@y.example');";
         assert!(all(dump, Some("2")).unwrap_err().contains("secrets"));
         assert!(all(dump, Some("3")).unwrap_err().contains("t (id password)"));
+    }
+
+    #[test]
+    fn errors_list_a_limited_number_of_names() {
+        let rows = |name: &str| {
+            let columns: Vec<String> = (0..2_000).map(|n| format!("{name}{n}")).collect();
+            format!("INSERT INTO t ({}) VALUES (1);", columns.join(","))
+        };
+        let refused = all(&rows("email"), None).unwrap_err();
+        assert!(refused.contains("email0 and email1 and email2"), "{refused}");
+        assert!(refused.len() < LISTED * 20, "{refused}");
+        let refused = all(&rows("näme"), None).unwrap_err();
+        assert!(refused.contains("the tables are t (näme0 näme1 "), "{refused}");
+        assert!(refused.len() < 2 * LONGEST, "{refused}");
     }
 
     #[test]
