@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use database::Db;
+use database::{DatabaseError, Db};
 
 use super::address_links::AddressLinks;
 use super::domain_ids::DomainIds;
@@ -136,7 +136,7 @@ impl Linker {
         let (mut new, mut domains) = (Vec::with_capacity(links.len()), Vec::new());
         for link in links {
             let AddressLinks { k, address, breaches } = *link;
-            if !self.excluded.contains(db, k, address)? {
+            if !self.is_excluded(db, k, address)? {
                 let (local, domain) = sorted_text::split(address);
                 domains.push(domain);
                 new.push(NewAccount { k, domain_id: 0, local, breaches });
@@ -147,6 +147,11 @@ impl Linker {
             account.domain_id = id;
         }
         Ok(new)
+    }
+
+    /// Returns `true` if this address must not be stored again.
+    pub fn is_excluded(&self, db: &mut Db, k: i64, address: &str) -> Result<bool, DatabaseError> {
+        self.excluded.contains(db, k, address)
     }
 
     /// Splits a record into its address and breach id.
