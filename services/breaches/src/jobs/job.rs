@@ -43,6 +43,14 @@ pub struct Running {
     pub after: Option<i64>,
 }
 
+impl Running {
+    /// Continues after the last commit of an earlier run.
+    fn resuming(job: jobs::Job) -> Self {
+        let cursor = job.cursor.and_then(|bytes| bytes.try_into().ok());
+        Self { id: job.id, after: cursor.map(i64::from_le_bytes) }
+    }
+}
+
 /// A job's options as stored in the database.
 #[derive(Debug)]
 pub struct Params {
@@ -93,7 +101,9 @@ pub fn begin(
             if job.fingerprint != fingerprint {
                 return Err(changed_input(&job));
             }
-            return restart(db, job, now);
+            let is_open = jobs::restart(db, id, now)?;
+            expect_open(db, id, is_open)?;
+            return Ok(Running::resuming(job));
         }
         if let Some(other) = other
             && let Some(job) = jobs::unfinished(db, kind, &fingerprint, other)?
@@ -101,18 +111,14 @@ pub fn begin(
         {
             return Err(begun_otherwise(job.id));
         }
-        if let Some(job) = jobs::unfinished(db, kind, &fingerprint, params)? {
-            return restart(db, job, now);
+        if let Some(job) = jobs::unfinished(db, kind, &fingerprint, params)?
+            && jobs::restart(db, job.id, now)?
+        {
+            return Ok(Running::resuming(job));
         }
         let id = jobs::begin(db, kind, &fingerprint, params, now)?;
         Ok(Running { id, after: None })
     })
-}
-
-fn restart(db: &mut Db, job: jobs::Job, now: i64) -> Result<Running, JobError> {
-    jobs::restart(db, job.id, now)?;
-    let cursor = job.cursor.and_then(|bytes| bytes.try_into().ok());
-    Ok(Running { id: job.id, after: cursor.map(i64::from_le_bytes) })
 }
 
 fn changed_input(job: &jobs::Job) -> JobError {
@@ -223,8 +229,8 @@ fn digest(file: &mut File) -> io::Result<Sha1Digest> {
 }
 
 /// Computes the combined fingerprint of several files. Streams such as standard input can't be read
-/// again, so their fingerprint must never match another run's. It's random because two containers
-/// may start in the same second, and their processes often have the same id.
+/// again, so their fingerprint must never match that of another run. It's random because two
+/// containers may start in the same second, and their processes often have the same id.
 ///
 /// # Errors
 /// Fails if a file can't be read. The error includes its name.

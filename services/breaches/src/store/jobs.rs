@@ -129,12 +129,14 @@ pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<()
     Ok(())
 }
 
-/// Resumes a job that stopped early.
-pub fn restart(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
-    diesel::update(job::table.find(id))
+/// Resumes a job that stopped early. Returns `false` if it was cancelled or if another process has
+/// finished it, which may have happened since the caller looked at it.
+pub fn restart(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
+    let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
+    let rows = diesel::update(open)
         .set((job::state.eq("running"), job::error.eq(None::<String>), job::updated_at.eq(now)))
         .execute(db)?;
-    Ok(())
+    Ok(rows == 1)
 }
 
 /// Records a heartbeat of a running job and updates its input counts.

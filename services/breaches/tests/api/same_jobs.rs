@@ -247,6 +247,25 @@ fn cancelled_job_is_not_finished() {
 }
 
 #[test]
+fn job_that_was_cancelled_or_finished_meanwhile_is_not_restarted() {
+    let operator = Operator::new();
+    let pools = pools(&operator);
+    for (before, after) in [("failed", "running"), ("cancelled", "cancelled"), ("done", "done")] {
+        let restarted = pools.write_blocking(|db| {
+            let id = jobs::begin(db, "purge", "", "Inkwell", 1)?;
+            match before {
+                "failed" => jobs::fail(db, id, "no room", 2)?,
+                "cancelled" => jobs::cancel(db, id, 2)?,
+                _ => assert!(jobs::finish(db, id, 2)?),
+            }
+            jobs::restart(db, id, 3)
+        });
+        assert_eq!(restarted.unwrap(), after == "running", "{before}");
+        assert_eq!(newest(&pools).unwrap().state, after);
+    }
+}
+
+#[test]
 fn purge_is_listed_with_its_removed_links() {
     let operator = Operator::new();
     let catalogue = operator.folder.write("c.json", crate::app::entry("Alpha").to_string());
