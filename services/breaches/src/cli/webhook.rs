@@ -8,10 +8,11 @@ use outbound::WebhookSecret;
 use serde_json::json;
 
 use super::external::may_call;
-use super::output::{Output, record};
+use super::output::Output;
 use crate::app;
 use crate::jobs::JobContext;
 use crate::model::instant;
+use crate::store::admin_events;
 use crate::store::webhooks::{self, Webhook};
 
 /// The subcommand `webhook`.
@@ -76,9 +77,9 @@ impl WebhookCommand {
                     webhooks::add(db, id, &url, &secret, now).map_err(|error| match error {
                         DatabaseError::Conflict => anyhow::anyhow!("{email} already has {url}"),
                         other => other.into(),
-                    })
+                    })?;
+                    Ok(admin_events::add(db, now, "webhook add", email.as_str(), "")?)
                 })?;
-                record(context, Some(("webhook add", email.to_string())))?;
                 output.print(&json!({ "url": url, "secret": secret }), secret.clone())
             }
             Self::List { email, output } => {
@@ -94,13 +95,13 @@ impl WebhookCommand {
                 })
             }
             Self::Remove { email, url, output } => {
-                let email = EmailAddress::parse(&email)?;
-                let removed = context.pools.write_blocking(|db| -> anyhow::Result<bool> {
+                let (email, now) = (EmailAddress::parse(&email)?, context.clock.unix());
+                context.pools.write_blocking(|db| -> anyhow::Result<()> {
                     let id = app::subscriber_id(db, &email)?;
-                    Ok(webhooks::remove(db, id, &url)?)
+                    let removed = webhooks::remove(db, id, &url)?;
+                    anyhow::ensure!(removed, "{email} has no webhook {url}");
+                    Ok(admin_events::add(db, now, "webhook remove", email.as_str(), "")?)
                 })?;
-                anyhow::ensure!(removed, "{email} has no webhook {url}");
-                record(context, Some(("webhook remove", email.to_string())))?;
                 output.print(&json!({ "url": url }), format!("removed {url}"))
             }
         }
