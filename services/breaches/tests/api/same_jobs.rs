@@ -186,6 +186,41 @@ fn load_adds_no_address_that_was_removed_while_it_ran() {
 }
 
 #[test]
+fn load_adds_no_link_that_was_removed_while_it_ran() {
+    let operator = Operator::new();
+    let pools = pools(&operator);
+    let accounts: Line = |email| format!("{email}\n");
+    let pairs: Line = |email| json!({"email": email, "website": "shop.example"}).to_string() + "\n";
+    // The account exists because of another breach.
+    let other = operator.folder.write("other", "gone@load.example\n");
+    operator.run(&["accounts", "load", "--breach", "Cobaltbay", other.to_str().unwrap()]);
+    let shown = || operator.json(&["address", "show", "gone@load.example"]);
+    for (arguments, line, breach) in [
+        (&["accounts", "load", "--breach", "Inkwell", "-"][..], accounts, "Inkwell"),
+        (&["stealer-logs", "load", "--breach", "HollowLogs", "-"], pairs, "HollowLogs"),
+    ] {
+        let remove = ["address", "remove", "gone@load.example", "--breach", breach];
+        let mut load = start(&operator, arguments);
+        feed(&mut load, &line("gone@load.example"));
+        until_blocking("the job runs", || newest(&pools).is_some_and(|job| job.state == "running"));
+        operator.run(&remove);
+        feed(&mut load, &line("kept@load.example"));
+        let (code, output) = end(load);
+        assert_eq!(code, Some(0), "{output}");
+        let job = newest(&pools).unwrap();
+        assert_eq!((job.added, job.removed), (1, None), "{arguments:?}");
+        let found = shown();
+        assert_eq!((&found["breaches"], &found["websites"]), (&json!(["Cobaltbay"]), &json!([])));
+        // A later load adds the link.
+        let file = operator.folder.write("later", line("gone@load.example"));
+        let (_, later) = arguments.split_last().unwrap();
+        operator.run(&[later, &[file.to_str().unwrap()]].concat());
+        assert_eq!(shown()["breaches"], json!(["Cobaltbay", breach]));
+        operator.run(&remove);
+    }
+}
+
+#[test]
 fn stealer_log_load_adds_no_pair_of_an_address_that_was_removed_while_it_ran() {
     let operator = Operator::new();
     let pools = pools(&operator);

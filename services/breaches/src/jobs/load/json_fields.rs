@@ -37,8 +37,9 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Maximum number of names to remember.
+    /// Maximum number of names to remember, and their maximum length in bytes.
     const MAX: usize = 1_000;
+    const LONGEST: usize = 1_024;
 
     fn kind(&self, name: &str) -> Kind {
         if let Some(kind) = self.kinds.borrow().get(name) {
@@ -49,7 +50,7 @@ impl Fields {
             false => Kind::Other(Title::of(name)),
         };
         let mut kinds = self.kinds.borrow_mut();
-        if kinds.len() < Self::MAX {
+        if kinds.len() < Self::MAX && name.len() <= Self::LONGEST {
             kinds.insert(name.to_owned(), kind);
         }
         kind
@@ -85,8 +86,10 @@ struct Particular {
 }
 
 impl Particular {
-    /// Maximum memory in bytes. Real objects need far less.
+    /// Maximum memory for values in bytes. Real objects need far less.
     const MAX: usize = 1 << 20;
+    /// Maximum number of names to remember, for the error message.
+    const LISTED: usize = 20;
 
     fn push(&mut self, text: Result<&str, SkipReason>) -> Result<(), ()> {
         self.size += size_of::<Result<String, SkipReason>>() + text.map_or(0, str::len);
@@ -211,7 +214,9 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
                             fields,
                             keep,
                         })?;
-                        particular.names.insert(name);
+                        if particular.names.len() < Particular::LISTED {
+                            particular.names.insert(name);
+                        }
                         continue;
                     }
                     Kind::Other(Some(Title::Email)) => {
@@ -256,5 +261,18 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
                 .map_err(|()| A::Error::custom("stopped"))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_of_fields_are_not_remembered() {
+        let fields = Fields::default();
+        fields.kind(&"x".repeat(Fields::LONGEST));
+        fields.kind(&"y".repeat(Fields::LONGEST + 1));
+        assert_eq!(fields.kinds.borrow().len(), 1);
     }
 }

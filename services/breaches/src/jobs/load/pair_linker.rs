@@ -73,8 +73,12 @@ impl Apply for PairLinker {
         }
         let mut new = Vec::with_capacity(pairs.len());
         for ((address, _), website_id) in pairs.into_iter().zip(ids) {
-            // Drop the pairs of excluded addresses, since these don't have a row.
-            let rows = accounts::in_table(db, account_links::sorted_key(address))?;
+            // A later load may have added an address that was removed during this one.
+            let key = account_links::sorted_key(address);
+            if self.linker.is_excluded(db, key.0, address)? {
+                continue;
+            }
+            let rows = accounts::in_table(db, key)?;
             if let Some(row) = account_links::pick_sorted(rows, address) {
                 let breach_id = i32::from(self.breach);
                 new.push(NewPair { k: row.k, seq: row.seq, website_id, breach_id });
