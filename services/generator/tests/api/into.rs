@@ -234,6 +234,32 @@ fn identity_columns_have_the_numbers_that_references_expect() {
 }
 
 #[test]
+fn rows_for_proposed_identity_columns_and_partitions_are_accepted() {
+    const TABLES: &str = "
+        CREATE TABLE a (t INT NOT NULL, id INT GENERATED ALWAYS AS IDENTITY (START 10 INCREMENT 5 CACHE 1),
+            n TEXT NOT NULL, PRIMARY KEY (t, id));
+        CREATE TABLE b (id INT PRIMARY KEY, t INT NOT NULL, a INT NOT NULL, FOREIGN KEY (t, a) REFERENCES a);
+        CREATE TABLE m (id INT NOT NULL, d DATE) PARTITION BY RANGE (d);
+        CREATE TABLE m1 PARTITION OF m FOR VALUES FROM (MINVALUE) TO ('2024-02-01');
+        CREATE TABLE m3 PARTITION OF m FOR VALUES FROM ('2024-03-01') TO ('2024-04-01');";
+    let setup = Setup::new(1);
+    if setup.database.file().is_some() {
+        // SQLite has neither.
+        return;
+    }
+    run(&setup.pools, TABLES);
+    let file = setup.program.folder().write("tables.sql", TABLES);
+    let schema = setup.program.done(&["schema", file.to_str().unwrap()]);
+    let file = setup.program.folder().write("proposal.json", schema);
+    let file = file.to_str().unwrap();
+    let url = setup.database.url();
+    setup.program.done(&["records", file, "-n", "60", "--seed", "s", "--into", url]);
+    let rows = "SELECT COUNT(*) AS number FROM b JOIN a ON a.t = b.t AND a.id = b.a, \
+        (SELECT COUNT(*) AS months FROM m) AS m WHERE months = 60";
+    assert_eq!(setup.query::<Number>(rows).unwrap().number, 60);
+}
+
+#[test]
 fn tables_are_found_by_the_name_of_their_schema() {
     let setup = Setup::new(1);
     let owner = if setup.database.file().is_some() { "main" } else { "public" };

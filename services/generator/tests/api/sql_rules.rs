@@ -188,3 +188,75 @@ fn state_is_a_region_only_next_to_an_address() {
     assert_eq!(made.fields(0)[2]["part"], "email");
     assert_eq!(made.fields(1)[1]["part"], "region");
 }
+
+#[test]
+fn partitions_limit_keys_to_values_that_they_accept() {
+    let made = Proposal::sql(
+        "CREATE TABLE m (id int NOT NULL, at date) PARTITION BY RANGE (at);
+        CREATE TABLE m1 PARTITION OF m FOR VALUES FROM ('2024-01-01') TO ('2024-02-01');
+        CREATE TABLE m2 PARTITION OF m FOR VALUES FROM ('2024-03-01') TO ('2024-04-01');
+        CREATE TABLE m3 PARTITION OF m FOR VALUES FROM ('2024-04-01') TO ('2024-05-01');
+        CREATE TABLE l (k text) PARTITION BY LIST (k);
+        CREATE TABLE l1 PARTITION OF l FOR VALUES IN ('a');
+        CREATE TABLE n (k text) PARTITION BY LIST (k);
+        CREATE TABLE n1 PARTITION OF n FOR VALUES IN ('a', NULL);
+        CREATE TABLE h (id int NOT NULL) PARTITION BY HASH (id);
+        CREATE TABLE h0 PARTITION OF h FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+        CREATE TABLE h1 PARTITION OF h FOR VALUES WITH (MODULUS 2, REMAINDER 1);",
+    );
+    assert_eq!(made.broken, "");
+    let at = json!({"name": "at", "type": "date", "min": "2024-03-01", "max": "2024-04-30"});
+    assert_eq!(made.fields(0)[1], at);
+    assert_eq!(made.fields(1)[0], json!({"name": "k", "type": "choice", "values": ["a"]}));
+    assert_eq!(made.fields(2)[0]["nulls"], json!(0.1));
+}
+
+#[test]
+fn partitioning_and_constraints_that_only_some_rows_must_satisfy_are_reported() {
+    let made = Proposal::sql(
+        "CREATE TABLE m (d date NOT NULL, k int NOT NULL) PARTITION BY RANGE (d);
+        CREATE TABLE m1 PARTITION OF m
+            FOR VALUES FROM ('2024-01-01') TO ('2024-02-01') PARTITION BY LIST (k);
+        CREATE TABLE m2 PARTITION OF m1 FOR VALUES IN ('1');
+        CREATE TABLE h (id int NOT NULL) PARTITION BY HASH (id);
+        CREATE TABLE h0 PARTITION OF h FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+        CREATE TABLE c (id int NOT NULL, n int NOT NULL) PARTITION BY HASH (id);
+        CREATE TABLE c0 (id int NOT NULL, n int NOT NULL, CHECK (n > 5));
+        ALTER TABLE c ATTACH PARTITION c0 FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+        CREATE TABLE e (x int NOT NULL, y int GENERATED ALWAYS AS (x % 2) STORED UNIQUE CHECK (y > 0));",
+    );
+    let expected = [
+        "m: the partitioning by k",
+        "h: the partitioning by id",
+        "c: the constraints of its partition c0",
+        "e: UNIQUE of y",
+        "e: CHECK (y > 0) of y",
+    ];
+    assert_eq!(lines(&made), expected);
+}
+
+#[test]
+fn references_have_the_numbers_that_the_database_assigns() {
+    let made = Proposal::sql(
+        "CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY (START WITH 1000 INCREMENT BY 5) UNIQUE,
+            n text NOT NULL);
+        CREATE TABLE b (t int NOT NULL, id int NOT NULL, n int NOT NULL, PRIMARY KEY (t, id));
+        alter table only public.b alter column id add generated always as identity (
+            sequence name public.b_seq minvalue 7), add check (n < 0);
+        CREATE TABLE c (a bigint NOT NULL REFERENCES a (id), t int NOT NULL, b int NOT NULL,
+            FOREIGN KEY (t, b) REFERENCES b);
+        CREATE TABLE d (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
+        ALTER TABLE a ALTER COLUMN id RESTART WITH 9;",
+    );
+    assert_eq!(lines(&made), ["a: ALTER COLUMN id RESTART WITH 9"]);
+    // No row of the last table could be written.
+    assert_eq!(made.tables(), ["a", "b", "c"]);
+    for row in made.rows["c"].as_array().unwrap() {
+        let (a, b) = (row["a"].as_i64().unwrap(), row["b"].as_i64().unwrap());
+        assert!((1_000..2_000).contains(&a) && a % 5 == 0, "{row}");
+        assert!((7..207).contains(&b), "{row}");
+    }
+    for row in made.rows["b"].as_array().unwrap() {
+        assert!(row["n"].as_i64().unwrap() < 0, "{row}");
+    }
+}

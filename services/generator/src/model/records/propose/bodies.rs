@@ -267,6 +267,9 @@ impl Bodies {
 const ADDED: [&str; 7] =
     ["CONSTRAINT", "UNIQUE", "PRIMARY", "FOREIGN", "CHECK", "EXCLUDE", "COLUMN"];
 
+/// Keywords of statements that change the numbers of an identity column, or whether rows have them.
+const IDENTITY: [&str; 3] = ["ALWAYS", "IDENTITY", "RESTART"];
+
 /// Returns the table and the constraint of a statement that the SQL parser doesn't understand, e.g.
 /// one that adds an exclusion constraint. Returns `None` for statements that don't affect rows.
 pub fn unread(statement: &str) -> Option<(String, String)> {
@@ -288,7 +291,10 @@ pub fn unread(statement: &str) -> Option<(String, String)> {
     let added = words.get(place + 2)?.split('(').next()?.to_ascii_uppercase();
     let is_added = has_word(place + 1, "ADD") && ADDED.contains(&added.as_str());
     let excluded = words.iter().position(|word| word.eq_ignore_ascii_case("EXCLUDE"));
-    let at = excluded.or(is_added.then_some(place + 2))?;
+    let is_identity = |word: &&str| IDENTITY.iter().any(|own| word.eq_ignore_ascii_case(own));
+    let is_numbered = has_word(place + 1, "ALTER") && words.iter().any(is_identity);
+    let at = excluded.or(is_added.then_some(place + 2));
+    let at = at.or(is_numbered.then_some(place + 1))?;
     Some((last(place)?, shortened(&words[at..].join(" "))))
 }
 

@@ -77,9 +77,9 @@ pub struct Column {
     pub is_key: bool,
     /// Whether the column is part of a unique combination of columns.
     pub is_combined: bool,
-    /// Whether only the database can write the column, e.g. an identity column. Other fields can
-    /// still refer to the numbers that the database is going to assign.
-    pub is_hidden: bool,
+    /// The first number and the step of a column that only the database writes. Other fields can
+    /// still refer to its numbers.
+    pub identity: Option<(i64, i64)>,
     /// Whether all values must be null.
     pub is_null: bool,
     /// Whether timestamps must come without an offset.
@@ -119,7 +119,7 @@ impl Column {
             unique: false,
             is_key: false,
             is_combined: false,
-            is_hidden: false,
+            identity: None,
             is_null: false,
             is_local: false,
             choices: Vec::new(),
@@ -201,7 +201,7 @@ impl Column {
             None => self.made(unique),
         };
         field["name"] = self.name.as_str().into();
-        if self.is_hidden {
+        if self.identity.is_some() {
             field["hidden"] = true.into();
         }
         let is_own = self.refers.as_ref().is_some_and(|(table, _)| table == own);
@@ -271,8 +271,10 @@ impl Column {
             "boolean" => Some(2),
             "choice" => field["values"].as_array().map(|values| values.len() as u64),
             "sequence" => {
-                let most = self.most.into_iter().chain(self.limit).reduce(f64::min);
-                most.map(|most| most as u64 - self.first().unsigned_abs() + 1)
+                let (first, step) = self.identity.unwrap_or((self.first(), 1));
+                let most = self.most.into_iter().chain(self.limit).reduce(f64::min)? as i64;
+                let step = u64::try_from(step).ok()?;
+                Some(u64::try_from(most.saturating_sub(first)).unwrap_or_default() / step + 1)
             }
             "integer" | "decimal" => {
                 let bound = |name: &str, usual: f64| field[name].as_f64().unwrap_or(usual);
@@ -296,6 +298,9 @@ impl Column {
     }
 
     fn any(&self) -> Value {
+        if let Some((first, step)) = self.identity {
+            return sequence(first, step);
+        }
         if !self.choices.is_empty() {
             return json!({"type": "choice", "values": self.choices});
         }
@@ -303,10 +308,7 @@ impl Column {
             return json!({"type": kind});
         }
         match &self.stored {
-            Stored::Integer | Stored::Decimal(0) if self.is_counted() => match self.first() {
-                1 => json!({"type": "sequence"}),
-                first => json!({"type": "sequence", "start": first}),
-            },
+            Stored::Integer | Stored::Decimal(0) if self.is_counted() => sequence(self.first(), 1),
             Stored::Integer => match usual(&self.name).filter(|_| !self.has_bounds()) {
                 Some((least, most)) => {
                     json!({"type": "integer", "min": least as i64, "max": most as i64})
@@ -465,4 +467,15 @@ impl Column {
             },
         }
     }
+}
+
+/// Returns a field with the numbers that start with `first`.
+fn sequence(first: i64, step: i64) -> Value {
+    let mut field = json!({"type": "sequence"});
+    for (name, number) in [("start", first), ("step", step)] {
+        if number != 1 {
+            field[name] = number.into();
+        }
+    }
+    field
 }

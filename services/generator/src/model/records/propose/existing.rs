@@ -214,7 +214,13 @@ impl Existing {
     }
 }
 
-/// Proposes a schema for the given tables. Also returns the constraints that rows might violate.
+/// Finds a table by name.
+pub fn named<'t>(tables: &'t mut [Existing], name: &str) -> Option<&'t mut Existing> {
+    let place = qualified::find(tables.iter().map(|table| table.name.as_str()), name)?;
+    tables.get_mut(place)
+}
+
+/// Proposes a schema for the given tables. Also returns the constraints that rows may violate.
 pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
     for table in &mut tables {
         table.leave_out_names();

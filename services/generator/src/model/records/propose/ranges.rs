@@ -29,7 +29,12 @@ impl Column {
         self.least.map_or(1, |least| least.clamp(1.0, LARGEST_INTEGER).ceil() as i64)
     }
 
-    /// Returns whether a bound rules out all numbers that we can generate exactly.
+    /// Makes the column one that only the database writes, with the given first number and step.
+    pub fn number_by_database(&mut self, numbering: (i64, i64)) {
+        (self.identity, self.required, self.unique) = (Some(numbering), true, true);
+    }
+
+    /// Returns whether a bound excludes all numbers that can be generated exactly.
     pub fn is_beyond(&self) -> bool {
         let largest = match self.stored {
             Stored::Integer => LARGEST_INTEGER,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ColumnDef, ColumnOption, CreateTable, DataType,
-    GeneratedAs, Ident, ObjectType, Statement, TableConstraint,
+    GeneratedAs, Ident, ObjectType, SequenceOptions, Statement, TableConstraint,
 };
 use sqlparser::dialect::{Dialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
@@ -11,17 +11,15 @@ use sqlparser::parser::Parser;
 use super::bodies::{Bodies, shortened, unread};
 use super::column::{Column, Stored};
 use super::defined::{Types, last, own_name, range};
-use super::existing::{Existing, Reference, is_name, proposed};
+use super::existing::{Existing, Reference, is_name, named, proposed};
 use super::globs;
 use super::keys::key;
 use super::partitions::{self, Partition};
-use super::qualified::{self, full, spelled};
-use super::rewritten::rewritten;
+use super::qualified::{full, spelled};
+use super::rewritten::{rewritten, with_simple_identities};
 use super::statements::{Part, is_mysql, statements};
 use super::types::{is_unknown, stored};
 use super::virtual_tables::{created, has_data_of};
-
-const IDENTITY: &str = "AS IDENTITY";
 
 /// A schema for existing tables.
 pub struct Proposed {
@@ -46,7 +44,7 @@ pub fn of_sql(text: &str) -> Result<Proposed, String> {
     let File { read, partitions, keys, broken, virtual_tables, mut left_out, mut types, .. } = file;
     types.collect(&read);
     let mut tables = tables(&read, &types);
-    divide(&mut tables, &partitions, &keys);
+    partitions::divide(&mut tables, &partitions, &keys);
     for (name, constraint) in broken {
         if let Some(table) = named(&mut tables, &name) {
             table.broken.push(constraint);
@@ -58,6 +56,9 @@ pub fn of_sql(text: &str) -> Result<Proposed, String> {
         let why = match &table.name {
             name if !is_name(name) => "no table of a schema can have its name",
             _ if table.columns.is_empty() => "it has no columns that can be read",
+            _ if table.columns.iter().all(|own| own.identity.is_some()) => {
+                "only the database writes its columns"
+            }
             _ => return true,
         };
         left_out.push(format!("{}: {why}", table.name));
@@ -105,6 +106,8 @@ impl<'t> File<'t> {
         self.virtual_tables.extend(created(part.text));
         let Some(kind) = Kind::of(part.text) else { return Ok(()) };
         if let Some(partition) = partitions::attached(part.text) {
+            let key = partitions::key(part.text);
+            self.keys.extend(key.map(|(_, way, column)| (partition.name.clone(), (way, column))));
             self.partitions.push(partition);
             return Ok(());
         }
@@ -113,9 +116,8 @@ impl<'t> File<'t> {
         }
         self.bodies.add_type(part.text);
         self.types.ranges.extend(range(part.text));
-        // The SQL parser doesn't support the `SEQUENCE NAME` clause that is written by pg_dump.
-        let identity = part.text.find(IDENTITY);
-        let text = identity.map_or(part.text, |at| &part.text[..at + IDENTITY.len()]);
+        let simple = with_simple_identities(part.text);
+        let text = simple.as_deref().unwrap_or(part.text);
         match parsed(rewritten(text).as_deref().unwrap_or(text)) {
             Ok(statement) => self.read.push(statement),
             Err(_) => self.broken.extend(unread(text)),
@@ -127,6 +129,8 @@ impl<'t> File<'t> {
         let at = |error: String| format!("the table at line {}: {error}", part.line);
         let divided = partitions::key(part.text);
         let whole = divided.as_ref().map_or(part.text, |(text, ..)| *text);
+        let simple = with_simple_identities(whole);
+        let whole = simple.as_deref().unwrap_or(whole);
         let expanded = self.bodies.expanded(whole).map_err(at)?;
         let (whole, merged) = match &expanded {
             Some(expanded) => (expanded.statement.as_str(), expanded.merged.as_slice()),
@@ -180,12 +184,6 @@ fn is_folded(text: &str) -> bool {
     !is_mysql(text) && !others.iter().any(|word| upper.contains(word))
 }
 
-/// Finds a table by name.
-fn named<'t>(tables: &'t mut [Existing], name: &str) -> Option<&'t mut Existing> {
-    let place = qualified::find(tables.iter().map(|table| table.name.as_str()), name)?;
-    tables.get_mut(place)
-}
-
 fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
     let mut tables: Vec<Existing> = Vec::new();
     for statement in read {
@@ -221,22 +219,7 @@ fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
     tables
 }
 
-/// Removes the partitions, because their rows belong to the parent tables, and limits the parents
-/// to values that the partitions accept.
-fn divide(tables: &mut Vec<Existing>, partitions: &[Partition], keys: &[(String, (&str, String))]) {
-    let is_same = |left: &str, right: &str| left.eq_ignore_ascii_case(right);
-    tables.retain(|table| partitions.iter().all(|own| !is_same(&own.name, &table.name)));
-    for (name, (way, column)) in keys {
-        let own: Vec<_> = partitions.iter().filter(|own| is_same(&own.parent, name)).collect();
-        let Some(table) = named(tables, name) else { continue };
-        let is_kept = table.find(column).is_some_and(|column| partitions::limit(way, column, &own));
-        if !is_kept {
-            table.broken.push(format!("the partitioning by {column}"));
-        }
-    }
-}
-
-/// The kinds of statements that affect tables.
+/// Statements that are relevant to tables.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Table,
@@ -320,6 +303,14 @@ fn existing(table: &CreateTable, types: &Types) -> Existing {
 /// Adds a column, unless it is computed by the database.
 fn add(table: &mut Existing, definition: &ColumnDef, types: &Types) {
     if is_computed(definition) {
+        for option in definition.options.iter().map(|option| &option.option) {
+            if let ColumnOption::Unique { .. }
+            | ColumnOption::Check(_)
+            | ColumnOption::ForeignKey { .. } = option
+            {
+                table.broken.push(format!("{option} of {}", definition.name.value));
+            }
+        }
         return;
     }
     let column = column(definition, types);
@@ -406,10 +397,12 @@ fn alter(table: &mut Existing, operation: &AlterTableOperation, types: &Types) {
         }
         AlterTableOperation::AlterColumn {
             column_name,
-            op: AlterColumnOperation::AddGenerated { generated_as, .. },
+            op: AlterColumnOperation::AddGenerated { generated_as, sequence_options },
         } => {
-            if let Some(column) = table.find(&column_name.value) {
-                column.is_hidden = *generated_as == Some(GeneratedAs::Always);
+            if let Some(column) = table.find(&column_name.value)
+                && *generated_as == Some(GeneratedAs::Always)
+            {
+                column.number_by_database(numbering(sequence_options.as_deref()));
             }
         }
         _ => {}
@@ -447,12 +440,33 @@ fn column(definition: &ColumnDef, types: &Types) -> Column {
                 column.refers = Some((table, target.unwrap_or_default()));
             }
             ColumnOption::Identity(_) => column.required = true,
-            ColumnOption::Generated { generated_as, generation_expr: None, .. } => {
+            ColumnOption::Generated {
+                generated_as,
+                sequence_options,
+                generation_expr: None,
+                ..
+            } => {
                 column.required = true;
-                column.is_hidden = *generated_as == GeneratedAs::Always;
+                if *generated_as == GeneratedAs::Always {
+                    column.number_by_database(numbering(sequence_options.as_deref()));
+                }
             }
             _ => {}
         }
     }
     column
+}
+
+/// Returns the first number and the step of an identity column.
+fn numbering(options: Option<&[SequenceOptions]>) -> (i64, i64) {
+    let mut numbering = (1, 1);
+    for option in options.unwrap_or_default() {
+        let (number, given) = match option {
+            SequenceOptions::StartWith(given, _) => (&mut numbering.0, given),
+            SequenceOptions::IncrementBy(given, _) => (&mut numbering.1, given),
+            _ => continue,
+        };
+        *number = given.to_string().parse().unwrap_or(*number);
+    }
+    numbering
 }
