@@ -100,6 +100,14 @@ impl<R: BufRead> Decoded<R> {
     }
 }
 
+/// Decodes a line.
+pub fn text(bytes: Vec<u8>) -> String {
+    // Fall back to Latin-1 if a line isn't valid UTF-8.
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
+    text.trim_end_matches('\r').replace('\0', "")
+}
+
 impl<R: BufRead> Read for Decoded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.fill_buf()?.read(buffer)?;

@@ -74,9 +74,14 @@ impl Ignored {
         }
     }
 
-    /// Counts an overlong line in an attachment or vendor property.
-    pub fn count_long_line(&mut self, line: u64) {
-        self.count("a line of more than 256 KiB".to_owned(), line);
+    /// Counts an attachment or vendor property that is left out because its line is too long, or
+    /// because all of them together are too large.
+    pub fn count_surplus(&mut self, line: u64, is_long: bool) {
+        let what = match is_long {
+            true => "a line of more than 256 KiB",
+            false => "an attachment or vendor property beyond 2 MiB in an event",
+        };
+        self.count(what.to_owned(), line);
     }
 
     fn count(&mut self, what: String, line: u64) {

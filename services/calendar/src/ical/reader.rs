@@ -6,8 +6,7 @@ use std::sync::Arc;
 use batch::{BoundedLines, Line};
 
 use super::calendar::{IDENTITY, PRODUCT};
-use super::component::{Component, Kind, Method};
-use super::decoded::Decoded;
+use super::decoded::{Decoded, text};
 use super::ignored::Ignored;
 use super::property::Property;
 use super::value_types;
@@ -80,7 +79,7 @@ pub struct Reader<R> {
     pub line: u64,
     /// The calendar's default zone.
     pub zone_name: Option<String>,
-    /// The calendar's PRODID.
+    /// The PRODID of the current calendar.
     product: Option<String>,
     /// The id of the current calendar, if we exported it.
     calendar_id: Option<Arc<str>>,
@@ -147,7 +146,7 @@ impl<R: BufRead> Reader<R> {
                 "VTIMEZONE" => Kind::Zone,
                 "VCALENDAR" => {
                     (self.is_calendar, self.is_open) = (true, true);
-                    (self.method, self.calendar_id) = (Method::Publish, None);
+                    (self.method, self.calendar_id, self.product) = (Method::Publish, None, None);
                     continue;
                 }
                 name => {
@@ -175,7 +174,7 @@ impl<R: BufRead> Reader<R> {
             is_own: self.product.as_deref() == Some(PRODUCT),
             exchanged: None,
         };
-        let (mut depth, mut bytes) = (0_usize, 0);
+        let (mut depth, mut bytes, mut extra_bytes) = (0_usize, 0, 0);
         while let Some((number, property)) = self.property()? {
             match Mark::of(&property, kind) {
                 Some(Mark::End) => {
@@ -193,23 +192,28 @@ impl<R: BufRead> Reader<R> {
                 Some(Mark::InnerEnd) => depth = depth.saturating_sub(1),
                 None => {}
             }
-            // Skip alarms within events, but keep observances, which define the zone's offsets.
-            let kept = kind == Kind::Zone || (depth == 0 && property.name != "END");
-            bytes += property.name.len() + property.value.len() + 64;
-            // Attachments and vendor properties aren't needed, so they can be truncated.
-            let is_extra = property.name == "ATTACH" || property.name.starts_with("X-");
-            let is_missed = self.is_line_cut && !is_extra;
-            component.is_cut |= kept && (bytes > MAX_BYTES || is_missed);
             // If an alarm seems to contain a series property, the alarm's END is missing.
             let is_hidden = SERIES.contains(&property.name.as_str()) && depth > 0;
             component.is_cut |= kind == Kind::Event && is_hidden;
-            if kept && kind == Kind::Event {
+            // Skip alarms within events, but keep observances, which define the zone's offsets.
+            if kind == Kind::Event && (depth > 0 || property.name == "END") {
+                continue;
+            }
+            // Attachments and vendor properties aren't needed, so those that don't fit are left out.
+            let is_extra = property.name == "ATTACH" || property.name.starts_with("X-");
+            let size = if is_extra { &mut extra_bytes } else { &mut bytes };
+            *size += property.name.len() + property.value.len() + 64;
+            let fits = *size <= MAX_BYTES && !self.is_line_cut;
+            component.is_cut |= !fits && !is_extra;
+            if kind == Kind::Event {
                 self.ignored.count_property(&property);
             }
-            if kept && !component.is_cut && !self.is_line_cut {
+            // The UID of an event that isn't imported says that the file still has it.
+            let is_name = property.name == "UID" && component.find("UID").is_none();
+            if fits && !component.is_cut || is_name && !self.is_line_cut {
                 component.properties.push(property);
-            } else if kept && self.is_line_cut && !is_missed {
-                self.ignored.count_long_line(number);
+            } else if is_extra && !fits {
+                self.ignored.count_surplus(number, self.is_line_cut);
             }
         }
         if kind == Kind::Event && component.is_whole() && component.text("UID").is_empty() {
@@ -273,13 +277,6 @@ impl<R: BufRead> Reader<R> {
         }
         Ok(self.pending.take())
     }
-}
-
-fn text(bytes: Vec<u8>) -> String {
-    // Fall back to Latin-1 if a line isn't valid UTF-8.
-    let text = String::from_utf8(bytes)
-        .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
-    text.trim_end_matches('\r').replace('\0', "")
 }
 
 #[cfg(test)]

@@ -87,6 +87,24 @@ async fn an_event_that_misses_a_long_line_stays_unchanged() {
 }
 
 #[actix_web::test]
+async fn large_attachments_and_alarms_are_left_out() {
+    let app = App::new().await;
+    let text = "\r\n QUJD".repeat(300_000);
+    let twice = format!("ATTACH;ENCODING=BASE64;VALUE=BINARY:{text}\r\n").repeat(2);
+    for lines in [
+        format!("{twice}UID:a"),
+        format!("UID:b\r\nBEGIN:VALARM\r\nACTION:AUDIO\r\n{twice}END:VALARM"),
+    ] {
+        let file = event(&format!("{lines}\r\nDTSTART:20270401T100000Z\r\nSUMMARY:A"));
+        assert_eq!(counts(&app, &file).await, [1, 0, 0, 0, 0]);
+    }
+    // An event that is too large without them is reported with its UID.
+    let file = event(&format!("DTSTART:20270401T100000Z\r\nDESCRIPTION:{text}{text}\r\nUID:c"));
+    let report = post(&app, "editor", file).await.expect(200).json;
+    assert_eq!((&report["failed"], &report["errors"][0]["uid"]), (&json!(1), &json!("c")));
+}
+
+#[actix_web::test]
 async fn faulty_entries_count_towards_the_limit_of_a_request() {
     let app = App::new().await;
     let faulty = "BEGIN:VEVENT\r\nUID:a\r\nEND:VEVENT\r\n".repeat(20_100);

@@ -200,3 +200,21 @@ async fn every_shape_has_its_occurrences_and_a_second_import_changes_nothing() {
         assert_eq!(texts(&app).await, days(&[1]));
     }
 }
+
+#[actix_web::test]
+async fn producer_of_a_calendar_is_not_that_of_the_next_one() {
+    let app = App::new().await;
+    let one = |product: &str, title: &str| {
+        let entry =
+            format!("UID:{title}\nDTSTART:20270401T100000Z\nSUMMARY:{title}\nSTATUS:TENTATIVE");
+        calendar(&format!("PRODID:{product}"), &[&entry])
+    };
+    let file = one("-//Quintet//Calendar//EN", "Alpha") + &one("-//Other//EN", "Bravo");
+    assert_eq!(counts(&app, &file).await, [2, 0, 0, 0, 0]);
+    // Only this software writes postponed events as tentative.
+    for (title, expected) in [("Alpha", "postponed"), ("Bravo", "scheduled")] {
+        let path = format!("/events?search={title}&start_date=2027-04-01");
+        let list = app.get(&path).await.expect(200).json;
+        assert_eq!(list["events"][0]["event_status"], expected, "{list}");
+    }
+}

@@ -334,3 +334,16 @@ async fn file_whose_rules_take_too_long_fails_and_changes_nothing() {
     assert_eq!(message(&run), "the file cannot be read within 1 seconds");
     assert_eq!((&run["failures"], club.app.rows("events")), (&json!(1), 0));
 }
+
+#[actix_web::test]
+async fn event_that_cannot_be_read_stays_wherever_its_uid_is() {
+    let club = Subscribing::new().await;
+    club.serves(&file_of(&["a", "b", "c"]));
+    let id = club.subscribe(json!({})).await;
+    club.run(id).await;
+    let long = format!("BEGIN:VEVENT\r\nDESCRIPTION:{}\r\nUID:b\r\n", "x".repeat(300_000));
+    club.serves(&file_of(&["a", "b", "c"]).replace("BEGIN:VEVENT\r\nUID:b\r\n", &long));
+    let shown = club.run_now(id).await;
+    assert_eq!(counts(&shown, "imported"), [0, 0, 2, 0, 1, 0], "{shown}");
+    assert_eq!(club.titles().await, ["a", "b", "c"]);
+}
