@@ -13,9 +13,8 @@ use crate::ical::{FeedContext, Form, write_event};
 use crate::model::event::Event;
 use crate::model::included::Included;
 use crate::model::list::{EventFilter, Paging};
-use crate::model::recurrence::with_until;
-use crate::model::series::{Plan, Series};
-use crate::model::series_fields::DATES;
+use crate::model::recurrence::{Rule, with_until};
+use crate::model::series::{DATES, Plan, Series};
 use crate::model::window::Window;
 use crate::model::zone::Zone;
 use crate::store::event_index::IndexAccess;
@@ -293,11 +292,13 @@ fn end_with_events(series: &mut Series, all: &[Dated]) {
     plan.exdates.retain(|key| *key <= until);
 }
 
-/// If the start doesn't match the rule, replaces COUNT with the date of the last occurrence,
-/// because other programs don't count such a start.
+/// Replaces the COUNT of a rule with the last occurrence if its start doesn't match it, because
+/// other programs don't count such a start, or if it also has UNTIL, which some programs reject.
 fn end_by_date(plan: &mut Plan) {
     let start = plan.start();
-    let rule = plan.parsed().filter(|rule| rule.count().is_some() && !rule.has(start));
+    let is_unclear =
+        |rule: &Rule| rule.count().is_some() && (rule.until.is_some() || !rule.has(start));
+    let rule = plan.parsed().filter(is_unclear);
     let until = plan.ends().unwrap_or(DateTime::MAX);
     let all = rule.and_then(|rule| rule.expand(start, until).ok());
     if let Some(last) = all.as_deref().and_then(<[DateTime]>::last) {

@@ -141,6 +141,8 @@ impl Entry {
         // occurrences.
         let repetition = repetition.filter(|_| !unread.added && !unread.excluded);
         let duration = component.find("DURATION").and_then(|one| Length::read(one).ok());
+        // Other programs reject such a length, so the one of the first occurrence applies to all.
+        let duration = duration.filter(|length| length.text().is_some());
         let length = match (component.find("DTEND"), duration, &start) {
             (None, Some(duration), Moment::Time(..)) => duration,
             _ => {
@@ -155,10 +157,8 @@ impl Entry {
                 Length::Duration(_) => own_end,
             };
             plan.end_local = wall_seconds(last);
-            plan.duration = match (component.find("DTEND"), component.find("DURATION"), &start) {
-                (None, Some(written), Moment::Time(..)) if duration.is_some() => {
-                    written.value.trim().to_owned()
-                }
+            plan.duration = match length.text() {
+                Some(text) if component.find("DTEND").is_none() => text,
                 // Clocks were set back during the event.
                 _ if plan.end_local < plan.start_local => {
                     format!("PT{}S", (end.seconds() - start.seconds()).max(0))

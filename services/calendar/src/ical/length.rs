@@ -70,6 +70,32 @@ impl Length {
         Ok(Length::Duration(span))
     }
 
+    /// Returns a DURATION in the form of RFC 5545, 3.3.6. Returns `None` if it has none: if it is
+    /// negative, or has months or years, or comes from DTEND.
+    pub fn text(self) -> Option<String> {
+        let Length::Duration(span) = self else { return None };
+        if span.is_negative() || span.get_years() != 0 || span.get_months() != 0 {
+            return None;
+        }
+        let (hours, minutes, seconds) = (span.get_hours(), span.get_minutes(), span.get_seconds());
+        let time = match (hours, minutes, seconds) {
+            (0, 0, 0) => String::new(),
+            (0, 0, seconds) => format!("T{seconds}S"),
+            (0, minutes, 0) => format!("T{minutes}M"),
+            (0, minutes, seconds) => format!("T{minutes}M{seconds}S"),
+            (hours, 0, 0) => format!("T{hours}H"),
+            (hours, minutes, 0) => format!("T{hours}H{minutes}M"),
+            (hours, minutes, seconds) => format!("T{hours}H{minutes}M{seconds}S"),
+        };
+        Some(match (i64::from(span.get_weeks()), i64::from(span.get_days())) {
+            (0, 0) if time.is_empty() => "PT0S".to_owned(),
+            (0, 0) => format!("P{time}"),
+            (weeks, 0) if time.is_empty() => format!("P{weeks}W"),
+            // Weeks can't be combined with anything else.
+            (weeks, days) => format!("P{}D{time}", 7 * weeks + days),
+        })
+    }
+
     /// Returns the end of an event that starts at `start`, or `None` if that is out of range.
     pub fn end_of(self, start: &Moment) -> Option<Moment> {
         match (self, start) {
@@ -162,5 +188,31 @@ pub fn end_of(
             Moment::Day(behind.yesterday().unwrap_or(behind).max(*first))
         }
         (start, read) => start.at(read.wall().max(start.wall())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_written_in_the_form_of_the_standard() {
+        for (read, written) in [
+            ("PT90M", Some("PT90M")),
+            ("P1W", Some("P1W")),
+            ("P7D", Some("P7D")),
+            ("p1dt2h", Some("P1DT2H")),
+            ("+PT1H30M", Some("PT1H30M")),
+            ("PT1H30S", Some("PT1H0M30S")),
+            ("P1W2DT1S", Some("P9DT1S")),
+            ("P0D", Some("PT0S")),
+            ("PT1.5H", Some("PT1H30M")),
+            ("1 hour 30 minutes", Some("PT1H30M")),
+            ("-PT1H", None),
+            ("P1M", None),
+        ] {
+            let text = Length::parse("DURATION", read).unwrap().text();
+            assert_eq!(text.as_deref(), written, "{read}");
+        }
     }
 }

@@ -39,10 +39,11 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Quotes a parameter value, replacing any double quotes in it with single quotes.
+/// Quotes a parameter value, replacing any double quotes in it with single quotes. A caret is
+/// doubled, because it is an escape character (RFC 6868).
 pub fn quoted(text: &str) -> String {
     let bare: String = text.chars().filter(|c| !c.is_control()).collect();
-    format!("\"{}\"", bare.replace('"', "'"))
+    format!("\"{}\"", bare.replace('^', "^^").replace('"', "'"))
 }
 
 /// Removes line breaks and other control characters from a value that isn't text, such as a URL.

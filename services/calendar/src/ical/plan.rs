@@ -6,6 +6,7 @@ use super::length::Length;
 use super::lines::line;
 use super::moment::Moment;
 use super::zones::{local, needs_rules};
+use crate::model::recurrence::plain;
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::series::Plan;
 
@@ -49,7 +50,7 @@ pub fn lines(out: &mut String, plan: &Plan) {
         }
     }
     if !plan.rule.is_empty() {
-        line(out, "RRULE", &plan.rule);
+        line(out, "RRULE", &plain(&plan.rule));
     }
     for (name, keys) in [("RDATE", &plan.rdates), ("EXDATE", &plan.exdates)] {
         let moments: Vec<i64> = keys.iter().filter_map(|key| plan.moment(key)).collect();

@@ -80,12 +80,26 @@ pub fn has_time(date: &str) -> bool {
     time.is_some_and(|time| time.bytes().any(|byte| matches!(byte, b'1'..=b'9')))
 }
 
-/// Unescapes a parameter value (RFC 6868).
+/// Unescapes a parameter value (RFC 6868). A caret before another character is kept.
 fn parameter_text(text: &str) -> String {
-    match text.contains('^') {
-        true => text.replace("^n", "\n").replace("^'", "\"").replace("^^", "^"),
-        false => text.to_owned(),
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let escaped = match chars.peek() {
+            Some('n') => Some('\n'),
+            Some('\'') => Some('"'),
+            Some('^') => Some('^'),
+            _ => None,
+        };
+        match escaped.filter(|_| c == '^') {
+            Some(escaped) => {
+                out.push(escaped);
+                chars.next();
+            }
+            None => out.push(c),
+        }
     }
+    out
 }
 
 /// Unescapes a text value.
@@ -121,6 +135,8 @@ mod tests {
         assert_eq!(broken.value, "mailto:a@b.c");
         let escaped = Property::parse("ORGANIZER;CN=A^'b^':x").unwrap();
         assert_eq!(escaped.parameter("CN"), Some("A\"b\""));
+        let carets = Property::parse("ORGANIZER;CN=a^^nb^'c^n^d:x").unwrap();
+        assert_eq!(carets.parameter("CN"), Some("a^nb\"c\n^d"));
         let zone =
             Property::parse("DTSTART;TZID=(UTC+01:00) Rome, Vienna:20270401T180000").unwrap();
         assert_eq!(zone.parameter("TZID"), Some("(UTC+01:00) Rome, Vienna"));

@@ -112,6 +112,35 @@ async fn feed_has_the_last_date_of_a_rule_whose_start_does_not_match() {
 }
 
 #[actix_web::test]
+async fn feeds_have_rules_and_durations_in_the_form_of_the_standard() {
+    let one = "RRULE:FREQ=DAILY;COUNT=2\r\nDURATION";
+    for (lines, expected) in [
+        (
+            "RRULE:FREQ=WEEKLY; BYDAY=TU, TH;COUNT=4;\r\nDURATION:PT1H",
+            "RRULE:FREQ=WEEKLY;BYDAY=TU,TH;COUNT=4",
+        ),
+        ("RRULE:freq=monthly;count=-1\r\nDURATION:PT1H", "RRULE:FREQ=MONTHLY"),
+        (
+            "RRULE:FREQ=DAILY;COUNT=10;UNTIL=20270318T235959Z\r\nDURATION:PT1H",
+            "RRULE:FREQ=DAILY;UNTIL=20270318T090000Z",
+        ),
+        (&*format!("{one}:1 hour 30 minutes"), "DURATION:PT1H30M"),
+        (&*format!("{one}:PT90M"), "DURATION:PT90M"),
+        (&*format!("{one}:-PT1H"), "DTEND;TZID=Europe/Vienna:20270316T100000"),
+        (&*format!("{one}:P1M"), "DTEND;TZID=Europe/Vienna:20270416T100000"),
+    ] {
+        let app = App::new().await;
+        let file = imports::event(&format!(
+            "UID:s\r\nDTSTART;TZID=Europe/Vienna:20270316T100000\r\nSUMMARY:Choir\r\n{lines}"
+        ));
+        let done = imports::post(&app, "editor", file).await.expect(200);
+        assert!(done.json["created"].as_i64() > Some(1), "{lines}: {}", done.text);
+        let feed = app.get("/ical").await.expect(200).text;
+        assert!(feed.contains(&format!("\r\n{expected}\r\n")), "{lines}: {feed}");
+    }
+}
+
+#[actix_web::test]
 async fn rule_with_two_ends_is_refused() {
     let app = App::new().await;
     let rule = json!({"rrule": "FREQ=DAILY;COUNT=3", "until": "2027-04-03"});

@@ -6,6 +6,7 @@ use domain::Clock;
 use serde_json::json;
 
 use crate::app::{App, plant, send};
+use crate::imports::counts;
 use crate::pages::page;
 
 async fn with_events() -> App {
@@ -167,6 +168,17 @@ async fn feed_is_whole_and_reports_when_it_is_cut() {
         assert!(page(&app, path).await.expect(200).text.contains(limit), "{path}");
     }
     assert!(!page(&app, "/events/?search=two").await.expect(200).text.contains(limit));
+}
+
+#[actix_web::test]
+async fn carets_in_names_of_organizers_are_escaped() {
+    let app = App::new().await;
+    let organizer = json!({"organizer": "a^nb ^^ \"c\"", "email": "a@example.org"});
+    app.event(json!({"title": "Talk", "organizer": organizer})).await;
+    let feed = app.get("/ical").await.expect(200).text;
+    let line = "\r\nORGANIZER;CN=\"a^^nb ^^^^ 'c'\":mailto:a@example.org\r\n";
+    assert!(feed.contains(line), "{feed}");
+    assert_eq!(counts(&app, &feed).await, [0, 0, 1, 0, 0]);
 }
 
 #[actix_web::test]

@@ -10,4 +10,4 @@ mod text;
 
 pub use expansion::{Abandoned, Wanted};
 pub use rule::Rule;
-pub use text::{repeated_part, replace_until, with_count, with_until, without_end};
+pub use text::{plain, repeated_part, replace_until, with_count, with_until, without_end};

@@ -2,7 +2,7 @@
 
 use jiff::civil::Weekday;
 
-use super::text::repeated_part;
+use super::text::{repeated_part, without_blanks};
 
 /// A recurrence rule. Rules that repeat every second aren't supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +39,9 @@ pub(super) enum Frequency {
 }
 
 impl Rule {
-    /// Parses a rule. Returns `None` if it is malformed or unsupported.
+    /// Parses a rule, ignoring whitespace. Returns `None` if it is malformed or unsupported.
     pub fn parse(text: &str) -> Option<Rule> {
+        let text = &*without_blanks(text);
         if repeated_part(text).is_some() {
             return None;
         }

@@ -10,11 +10,27 @@ pub fn repeated_part(rule: &str) -> Option<String> {
     names.find(|name| !known.insert(name.clone()))
 }
 
-/// Removes UNTIL and COUNT from a rule, and converts it to upper case.
+/// Removes the whitespace next to the separators of a rule.
+pub fn without_blanks(rule: &str) -> String {
+    let trimmed = |text: &str, separator: &str| {
+        text.split(separator).map(str::trim).collect::<Vec<_>>().join(separator)
+    };
+    [";", "=", ","].into_iter().fold(rule.to_owned(), |rule, mark| trimmed(&rule, mark))
+}
+
+/// Returns a rule in the form that all programs can read: in upper case, and without whitespace,
+/// empty parts, and a COUNT of -1, which some programs write for rules without an end.
+pub fn plain(rule: &str) -> String {
+    let rule = without_blanks(rule).to_ascii_uppercase();
+    let kept = rule.split(';').filter(|part| !part.is_empty() && *part != "COUNT=-1");
+    kept.collect::<Vec<_>>().join(";")
+}
+
+/// Removes UNTIL and COUNT from a rule, and returns it in the form of [`plain`].
 pub fn without_end(rule: &str) -> String {
-    let parts = rule.split(';').map(str::trim).filter(|part| !part.is_empty());
-    let kept = parts.filter(|part| !names(part, "UNTIL") && !names(part, "COUNT"));
-    kept.map(str::to_ascii_uppercase).collect::<Vec<_>>().join(";")
+    let plain = plain(rule);
+    let kept = plain.split(';').filter(|part| !names(part, "UNTIL") && !names(part, "COUNT"));
+    kept.collect::<Vec<_>>().join(";")
 }
 
 /// Ends a rule with this `UNTIL` value. An empty rule is left empty.
@@ -60,6 +76,19 @@ mod tests {
         ] {
             assert_eq!(repeated_part(rule).as_deref(), expected, "{rule}");
             assert_eq!(Rule::parse(rule).is_none(), expected.is_some(), "{rule}");
+        }
+    }
+
+    #[test]
+    fn plain_rules_have_the_form_of_the_standard() {
+        for (rule, expected) in [
+            ("freq=weekly; byday=MO, TU;", "FREQ=WEEKLY;BYDAY=MO,TU"),
+            ("FREQ=DAILY;COUNT=-1", "FREQ=DAILY"),
+            (";FREQ=DAILY;;COUNT=10", "FREQ=DAILY;COUNT=10"),
+        ] {
+            assert_eq!(plain(rule), expected);
+            assert_eq!(Rule::parse(rule), Rule::parse(expected), "{rule}");
+            assert!(Rule::parse(rule).is_some(), "{rule}");
         }
     }
 
