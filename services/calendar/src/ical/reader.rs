@@ -6,6 +6,7 @@ use std::sync::Arc;
 use batch::{BoundedLines, Line};
 
 use super::calendar::{IDENTITY, PRODUCT};
+use super::component::{Component, Kind, Method};
 use super::decoded::{Decoded, text};
 use super::ignored::Ignored;
 use super::property::Property;
