@@ -226,7 +226,7 @@ impl Client {
 
     /// Cancels a statement on the server. Otherwise, it would run there until its time limit.
     fn cancel(&self, server: &Url, name: &str) {
-        let statement = format!("KILL QUERY WHERE query_id = {} ASYNC", super::sql::text(name));
+        let statement = format!("KILL QUERY WHERE query_id = {} ASYNC", sql::text(name));
         let request = self.prepared(server, statement);
         if let Ok(runtime) = self.runtime() {
             runtime.spawn(async move {

@@ -11,7 +11,6 @@ use super::layout::Layout;
 use super::lease::{self, Lease};
 use super::schema::Tables;
 use super::servers::{Servers, check_name};
-use super::sql;
 use super::target::Target;
 use super::view::View;
 use crate::engine::error::EngineError;
