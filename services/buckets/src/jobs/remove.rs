@@ -30,38 +30,36 @@ pub fn remove(
     // Fail right away if the index can't be opened, since the request could never be carried out.
     drop(context.open_index()?);
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
-    let first = request(context, vec![address.as_str().to_owned()], prefix, &act)?;
     let mut known = vec![address.as_str().to_owned()];
-    let mut waiting = first.clone();
+    known.extend(other_addresses(context, &address, &known)?);
+    // All at once: if this process is killed, no address is left visible.
+    let mut waiting = request(context, &known, prefix, &act)?;
+    let given = waiting.first().map(|(id, _)| *id);
     let (mut done, mut files) = (Vec::new(), 0);
-    loop {
-        // While we wait, a load might add files that it has already read under another address.
-        let others = other_addresses(context, &address, &known)?;
-        known.extend(others.iter().cloned());
-        waiting.extend(request(context, others, prefix, &act)?);
-        if waiting.is_empty() {
-            break;
-        }
+    while !waiting.is_empty() {
         for (id, was_done) in waiting.drain(..) {
             let removal = carried_out(context, &address, id)?;
             files += if was_done { 0 } else { removal.files };
             done.push(removal);
         }
+        // Meanwhile, a load may have added files that it had already read under another address.
+        let others = other_addresses(context, &address, &known)?;
+        waiting = request(context, &others, prefix, &act)?;
+        known.extend(others);
     }
     forget_older(context)?;
     clear_log(context)?;
-    let is_given = |removal: &Removal| first.iter().any(|(id, _)| *id == removal.id);
-    let given = done.into_iter().find(is_given);
+    let given = done.into_iter().find(|removal| Some(removal.id) == given);
     let given =
         given.ok_or_else(|| JobError::Invalid("the removal was not recorded".to_owned()))?;
     Ok(Removal { files, ..given })
 }
 
-/// Requests a removal for each address. Returns the removal ids, and whether each removal was
-/// already completed.
+/// Requests a removal for each address, in one transaction. Returns their ids, and whether they were
+/// completed before.
 fn request(
     context: &JobContext,
-    addresses: Vec<String>,
+    addresses: &[String],
     prefix: &str,
     act: &AuditEntry<'_>,
 ) -> Result<Vec<(i64, bool)>, JobError> {
@@ -70,7 +68,7 @@ fn request(
     }
     Ok(context.pools.write_blocking(|db| -> Result<_, DatabaseError> {
         let mut ids = Vec::with_capacity(addresses.len());
-        for address in &addresses {
+        for address in addresses {
             ids.push(removals::request(db, address, prefix, act)?);
         }
         generations::touch(db)?;

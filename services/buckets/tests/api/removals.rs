@@ -74,6 +74,34 @@ fn removal_covers_all_addresses_of_a_bucket() {
     assert_eq!((report.tally.skipped_removed, report.counts.added), (0, 3));
 }
 
+/// Otherwise, a command that is killed in between would leave the other addresses visible.
+#[test]
+fn all_addresses_of_a_bucket_are_requested_at_once() {
+    let fixture = Fixture::new();
+    let forms = ["never.s3.amazonaws.com", "never.s3.eu-west-1.amazonaws.com"];
+    let lines = forms.map(|form| line(form, "a.txt", 1, 1));
+    fixture.load_lines(&[&lines[0], &lines[1]]);
+    let refuse = match fixture.context.pools.file() {
+        Some(_) => format!(
+            "CREATE TRIGGER refuse BEFORE INSERT ON removal WHEN NEW.address = '{}' \
+             BEGIN SELECT RAISE(ABORT, 'refused'); END",
+            forms[1]
+        ),
+        None => format!(
+            "CREATE FUNCTION refuse() RETURNS trigger AS \
+             'BEGIN RAISE EXCEPTION ''refused''; END' LANGUAGE plpgsql; \
+             CREATE TRIGGER refuse BEFORE INSERT ON removal FOR EACH ROW \
+             WHEN (NEW.address = '{}') EXECUTE FUNCTION refuse()",
+            forms[1]
+        ),
+    };
+    execute(&fixture, &refuse);
+    jobs::remove(&fixture.context, forms[0], "", "law", "tester").unwrap_err();
+    let requested = "UPDATE removal SET reason = reason";
+    let mut db = fixture.context.pools.connect().unwrap();
+    assert_eq!(diesel::sql_query(requested).execute(&mut db).unwrap(), 0);
+}
+
 #[test]
 fn bad_lines_of_a_removed_bucket_are_skipped() {
     let fixture = Fixture::new();
