@@ -87,6 +87,12 @@ impl PathColumn {
         unpurged(self.path_with_end(row))
     }
 
+    /// Returns `true` if only part of a row was purged, because the writer was killed meanwhile.
+    pub(super) fn is_torn(&self, row: u64) -> bool {
+        let path = self.path_with_end(row).split_last().map_or(&[][..], |(_, path)| path);
+        memchr::memchr(0, path).is_some() && path.iter().any(|&byte| byte != 0)
+    }
+
     /// The bytes of a row, including its NUL. Doesn't touch the mapped paths.
     pub(super) fn path_with_end(&self, row: u64) -> &[u8] {
         &self.paths[self.start(row)..self.end(row)]

@@ -173,12 +173,15 @@ impl View {
 
     fn row(&self, id: u64) -> Option<FileRow> {
         let (segment, document) = self.document(id)?;
-        let path = self.column.path(id - 1);
-        let path = std::str::from_utf8(path).ok().filter(|path| !path.is_empty())?;
+        // A removal may erase the path meanwhile, so check a copy.
+        let path = String::from_utf8(self.column.path(id - 1).to_vec()).ok()?;
+        if path.is_empty() || path.contains('\0') {
+            return None;
+        }
         Some(FileRow {
             id,
             bucket: segment.buckets.get_val(document),
-            path: path.to_owned(),
+            path,
             attributes: Attributes::from_fn(|attribute| {
                 segment.attributes[attribute].get_val(document)
             }),
