@@ -29,17 +29,39 @@ pub(super) fn changed_files(context: &JobContext, crawl: &Crawl) -> Result<Chang
     }
     let memory = ((context.memory_mb << 20) / SHARE).max(LEAST);
     let passes = (count * size_of::<FileEtag>()).div_ceil(memory) as u64;
-    let most = memory / size_of::<u64>();
+    let room =
+        Room { known: 2 * memory / size_of::<FileEtag>(), changed: memory / size_of::<u64>() };
     let known = |take: &mut dyn FnMut(FileEtag)| each_etag(context, (id, known), take);
     let listed = |take: &mut dyn FnMut(FileEtag)| each_etag(context, (id, listed), take);
-    let changed = compare(&known, &listed, passes, most)?;
-    if changed.count() >= most {
+    let Compared { changed, left_out } = compare(&known, &listed, passes, room)?;
+    if left_out > 0 {
+        log::warn!("crawl {id}: {left_out} known ETags do not fit in memory and are not compared");
+    }
+    if changed.count() >= room.changed {
+        let most = room.changed;
         log::warn!(
             "crawl {id}: at least {most} files have a new ETag but the same size and date; the rest \
              of them count as unchanged"
         );
     }
     Ok(changed)
+}
+
+/// Maximum numbers of entries in memory.
+#[derive(Clone, Copy)]
+struct Room {
+    /// Known ETags per pass. A pass usually has half as many, but a server could choose paths and
+    /// dates that are all in the same pass, or list a file with millions of ETags.
+    known: usize,
+    /// Changed files.
+    changed: usize,
+}
+
+/// The result of a comparison.
+struct Compared {
+    changed: ChangedFiles,
+    /// Number of known ETags for which there was no room.
+    left_out: u64,
 }
 
 fn each_etag(
@@ -55,27 +77,32 @@ fn each_etag(
     Ok(())
 }
 
-/// Finds up to `most` files that are in both listings with different ETags. Makes several `passes`,
-/// so that only a fraction of the known ETags is in memory at a time.
+/// Finds files that are in both listings with different ETags. Each of the `passes` keeps a fraction
+/// of the known ETags in memory.
 fn compare(
     known: Etags<'_>,
     listed: Etags<'_>,
     passes: u64,
-    most: usize,
-) -> Result<ChangedFiles, JobError> {
-    let mut changed = Vec::new();
+    room: Room,
+) -> Result<Compared, JobError> {
+    let (mut changed, mut left_out) = (Vec::new(), 0);
     for pass in 0..passes {
         let is_in_pass = |etag: &FileEtag| etag.file % passes == pass;
         let mut before: Vec<FileEtag> = Vec::new();
-        known(&mut |etag| before.extend(Some(etag).filter(is_in_pass)))?;
+        known(&mut |etag| {
+            if !is_in_pass(&etag) {
+                return;
+            }
+            if before.len() < room.known { before.push(etag) } else { left_out += 1 }
+        })?;
         before.sort_unstable();
         listed(&mut |etag| {
-            if is_in_pass(&etag) && changed.len() < most && is_changed(&before, etag) {
+            if is_in_pass(&etag) && changed.len() < room.changed && is_changed(&before, etag) {
                 changed.push(etag.file);
             }
         })?;
     }
-    Ok(ChangedFiles::new(changed))
+    Ok(Compared { changed: ChangedFiles::new(changed), left_out })
 }
 
 /// Returns `true` if `known`, sorted in ascending order, includes the file but not with this ETag.
@@ -97,7 +124,7 @@ mod tests {
         FileEtag::of(path, &Attributes::default(), etag)
     }
 
-    fn changed(known: &[FileEtag], listed: &[FileEtag], passes: u64, most: usize) -> Vec<String> {
+    fn compared(known: &[FileEtag], listed: &[FileEtag], passes: u64, room: Room) -> Compared {
         let known = |take: &mut dyn FnMut(FileEtag)| {
             known.iter().copied().for_each(take);
             Ok(())
@@ -106,7 +133,13 @@ mod tests {
             listed.iter().copied().for_each(take);
             Ok(())
         };
-        let changed = compare(&known, &listed, passes, most).unwrap();
+        compare(&known, &listed, passes, room).unwrap()
+    }
+
+    fn changed(known: &[FileEtag], listed: &[FileEtag], passes: u64, most: usize) -> Vec<String> {
+        let room = Room { known: 10, changed: most };
+        let Compared { changed, left_out } = compared(known, listed, passes, room);
+        assert_eq!(left_out, 0);
         let is_changed = |path: &&str| changed.contain(path, &Attributes::default());
         PATHS.iter().copied().filter(is_changed).map(str::to_owned).collect()
     }
@@ -121,6 +154,15 @@ mod tests {
         }
         assert_eq!(changed(&known, &listed, 2, 1).len(), 1, "memory is limited");
         assert_eq!(changed(&[], &listed, 1, 10), [""; 0]);
+    }
+
+    #[test]
+    fn memory_is_limited_although_all_files_are_in_one_pass() {
+        const PASSES: u64 = 4;
+        let etags = |etag| (0..8).map(|n| FileEtag { file: n * PASSES, etag }).collect::<Vec<_>>();
+        let room = Room { known: 5, changed: 10 };
+        let Compared { changed, left_out } = compared(&etags(1), &etags(2), PASSES, room);
+        assert_eq!((changed.count(), left_out), (5, 3));
     }
 
     #[test]
