@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use buckets::Settings;
 use buckets::jobs::{
-    CheckpointPolicy, JobError, LoadOptions, MaxErrors, dry_run, export, load, rebuild_from,
-    resume, status, verify,
+    CheckpointPolicy, CrawlRequest, JobError, LoadOptions, MaxErrors, add_crawls, dry_run, export,
+    load, rebuild_from, resume, status, verify,
 };
 use rstest::rstest;
+use testkit::{HttpPeer, PeerAnswer};
 
 use crate::app::{Fixture, line};
 use crate::program::{Program, text};
@@ -440,4 +441,33 @@ fn resumed_run_knows_the_token_of_the_page_before() {
         let report = resume(&fixture.context, run, often).unwrap();
         assert_eq!(report.counts.removed, u64::from(missing.is_none()), "{missing:?}");
     }
+}
+
+#[rstest]
+#[case::whole_bucket("", false)]
+#[case::prefix("p/", true)]
+fn crawl_whose_listing_does_not_cover_its_bucket_is_incomplete(
+    #[case] prefix: &str,
+    #[case] is_complete: bool,
+) {
+    let server = HttpPeer::start(|_| {
+        let page = "<ListBucketResult><CommonPrefixes><Prefix>p/dir/</Prefix></CommonPrefixes>\
+                    <Contents><Key>p/a.txt</Key><Size>1</Size></Contents>\
+                    <IsTruncated>false</IsTruncated></ListBucketResult>";
+        PeerAnswer::Body(200, page.to_owned())
+    });
+    let fixture = Fixture::new();
+    let request = CrawlRequest {
+        url: server.url("/"),
+        format: Some("s3".to_owned()),
+        bucket: Some(A.to_owned()),
+        kind: Some("aws".to_owned()),
+        every_seconds: 3_600,
+        prefix: prefix.to_owned(),
+        ..CrawlRequest::default()
+    };
+    add_crawls(&fixture.context, vec![request]).unwrap();
+    let [done] = &fixture.crawl(None).unwrap()[..] else { panic!("it is due") };
+    assert_eq!((done.new, done.complete), (1, is_complete), "{done:?}");
+    assert_eq!(done.outcome.contains("; incomplete: "), !is_complete, "{done:?}");
 }

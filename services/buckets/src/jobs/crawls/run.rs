@@ -184,11 +184,14 @@ fn finish(
         Ok(Published { report, is_incomplete, has_compared_etags }) => {
             let note = report.tally.incomplete.first().or(report.truncated.first()).cloned();
             let note = note.or(is_incomplete.then(|| OVERLAPPED.to_owned()));
+            let keeps_etags = note.is_none() && has_compared_etags;
+            // The listing of a prefix never covers the bucket.
+            let partial = report.tally.partial.into_iter().next();
+            let note = note.or(partial.filter(|_| held.crawl.prefix.is_empty()));
             let complete = note.is_none();
             let incomplete = note.map_or(String::new(), |note| format!("; incomplete: {note}"));
             let PublishCounts { added: new, replaced: changed, removed: gone, .. } = report.counts;
             let outcome = format!("{new} new, {changed} changed, {gone} gone{incomplete}");
-            let keeps_etags = complete && has_compared_etags;
             let run = if keeps_etags { Run::Complete } else { Run::Answered };
             record(held, started, &outcome, run)?;
             return Ok(CrawlOutcome { crawl: id, bucket, complete, new, changed, gone, outcome });
