@@ -118,6 +118,31 @@ fn array_of_several_buckets_adds_files_to_each() {
     assert_eq!(report.tally.partial.len(), 2, "{report}");
 }
 
+#[rstest]
+#[case::array("list.json", format!("[{}]", repeated(ARRAY_ITEMS, ",")))]
+#[case::s5cmd("list.ndjson", repeated(S5CMD_ITEMS, "\n"))]
+fn item_of_an_invalid_bucket_does_not_make_its_source_incomplete(
+    #[case] name: &str,
+    #[case] content: String,
+) {
+    let (report, _) = loaded(name, content, None);
+    assert_eq!((report.tally.files, report.tally.bad), (400, 1), "{report}");
+    assert_eq!((report.tally.partial.len(), report.tally.incomplete.len()), (1, 0), "{report}");
+}
+
+/// An item of a valid bucket, and one of an invalid bucket.
+const ARRAY_ITEMS: [&str; 2] =
+    [r#"{"bucket":"box","name":"a","size":1}"#, r#"{"bucket":"not a bucket","name":"a","size":1}"#];
+const S5CMD_ITEMS: [&str; 2] =
+    [r#"{"key":"s3://box/a","size":1}"#, r#"{"key":"s3://not a bucket/a","size":1}"#];
+
+/// Returns an invalid item among 400 valid ones.
+fn repeated([valid, invalid]: [&str; 2], separator: &str) -> String {
+    let mut items = vec![valid; 400];
+    items.insert(200, invalid);
+    items.join(separator)
+}
+
 #[test]
 fn custom_metadata_of_gcs_items_is_ignored() {
     let text = r#"[{"bucket":"box","name":"a","size":"1","metadata":{"name":"b","IsDir":"x"}}]"#;

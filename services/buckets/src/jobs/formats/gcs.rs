@@ -116,7 +116,7 @@ pub(super) fn read<R: BufRead>(
                 part.into_iter().for_each(|part| state.sink.part(part));
                 state.sink.link(page.link);
                 state.sink.page(bucket, kind, truncated)?;
-                page.in_array.remove(bucket);
+                page.in_array.remove(bucket.trim());
                 for bucket in &page.in_array {
                     state.sink.part(Part::Unended);
                     state.sink.page(bucket, kind, false)?;
@@ -232,9 +232,15 @@ impl<R: BufRead> State<'_, R> {
         let taken = match parsed() {
             Ok(item) => {
                 let taken = self.sink.file(&item)?;
-                item.bucket.clone_into(&mut self.last_bucket);
-                if self.page.is_array && !self.page.in_array.contains(item.bucket) {
-                    self.page.in_array.insert(item.bucket.to_owned());
+                // The buckets of an array are known from its items, so bad ones don't matter.
+                if !self.page.is_array || taken.is_ok() {
+                    item.bucket.clone_into(&mut self.last_bucket);
+                }
+                if self.page.is_array && taken.is_ok() {
+                    let bucket = item.bucket.trim();
+                    if !self.page.in_array.contains(bucket) {
+                        self.page.in_array.insert(bucket.to_owned());
+                    }
                 }
                 taken
             }

@@ -147,10 +147,12 @@ fn take(
     });
     match fields::read(&texts, Attribute::member) {
         Ok(attributes) => {
-            if listed.is_some() && !unended.contains(bucket) {
-                unended.insert(bucket.to_owned());
+            let item = Item { position, bucket, kind, path, attributes, etag: None };
+            let taken = sink.file(&item)?;
+            if listed.is_some() && taken.is_ok() && !unended.contains(bucket.trim()) {
+                unended.insert(bucket.trim().to_owned());
             }
-            sink.file(&Item { position, bucket, kind, path, attributes, etag: None })
+            Ok(taken)
         }
         Err(reason) => Ok(Err(reason)),
     }
