@@ -41,8 +41,11 @@ pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, Jo
     intake.refuse_unread(&options.sources)?;
     intake.judge()?;
     intake.refuse_empty(&options.sources)?;
-    let tally = intake.state.tally.clone();
-    Ok(Report { tally, seconds: started.elapsed().as_secs_f64(), ..Report::default() })
+    Ok(Report {
+        tally: intake.tally(),
+        seconds: started.elapsed().as_secs_f64(),
+        ..Report::default()
+    })
 }
 
 impl PageSink for Intake {

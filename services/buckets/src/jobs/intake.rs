@@ -12,6 +12,7 @@ use super::max_errors::MaxErrors;
 use super::reasons::{printable, shortened};
 use super::reject_file::RejectFile;
 use super::remote::Place;
+use super::report::Tally;
 use crate::engine::{NamedBucket, NewFile};
 use crate::model::address::bucket_key_of;
 use crate::model::file_etag::ChangedFiles;
@@ -23,6 +24,9 @@ const LONGEST_PATH: usize = 4_096;
 /// Once this number of lines has been read, the share of bad lines is checked at every bad line.
 /// Until then, it is only checked at the end.
 const JUDGED_EARLY_FROM: u64 = 1_000;
+
+/// Maximum number of listings of parts of a bucket to name. Every checkpoint contains them.
+const MOST_PARTIAL: usize = 1_000;
 
 /// Processes the files of a run.
 pub struct Intake {
@@ -324,6 +328,29 @@ impl Intake {
         format!("{}: {}", self.source, shortened(reason))
     }
 
+    /// Records why a listing doesn't cover its bucket.
+    fn note_partial(&mut self, part: Part, address: &str) {
+        if self.state.tally.partial.len() < MOST_PARTIAL {
+            let note = self.note_of(&format!("this listing of {address} {part}"));
+            log::warn!(target: "notice", "{note}: no files are removed from the bucket");
+            self.state.tally.partial.push(note);
+            return;
+        }
+        if self.state.more_partial == 0 {
+            log::warn!(target: "notice", "further listings of parts of a bucket are only counted");
+        }
+        self.state.more_partial += 1;
+    }
+
+    /// Returns the counts for the report.
+    pub fn tally(&self) -> Tally {
+        let (mut tally, more) = (self.state.tally.clone(), self.state.more_partial);
+        if more > 0 {
+            tally.partial.push(format!("{more} more listings do not cover their bucket"));
+        }
+        tally
+    }
+
     /// Records why the source is incomplete.
     fn note_incomplete(&mut self, reason: &str) {
         self.state.present.1 = true;
@@ -391,12 +418,7 @@ impl Sink for Intake {
                 if let Some(part) = part
                     && self.state.partial.insert(target.id)
                 {
-                    let note = self.note_of(&format!("this listing of {} {part}", target.address));
-                    log::warn!(
-                        target: "notice",
-                        "{note}: no files are removed from the bucket"
-                    );
-                    self.state.tally.partial.push(note);
+                    self.note_partial(part, &target.address);
                 }
                 self.name(target.id);
                 self.state.named.insert(target.id, truncated);

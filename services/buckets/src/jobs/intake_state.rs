@@ -31,7 +31,10 @@ pub struct IntakeState {
     /// Buckets in incomplete sources.
     #[serde(default)]
     pub partial: IdSet,
-    /// Buckets that have only been seen in reject files.
+    /// Number of listings of parts of a bucket that the tally doesn't name.
+    #[serde(default)]
+    pub more_partial: u64,
+    /// Buckets that have only occurred in reject files.
     #[serde(default)]
     pub appended: IdSet,
     /// Counts of everything read so far.

@@ -195,7 +195,7 @@ impl Loader {
         let new = new.count();
         let report = Report {
             run: Some(self.id),
-            tally: self.intake.state.tally.clone(),
+            tally: self.intake.tally(),
             counts,
             buckets_new: new,
             buckets_changed: changed,

@@ -118,6 +118,15 @@ fn array_of_several_buckets_adds_files_to_each() {
     assert_eq!(report.tally.partial.len(), 2, "{report}");
 }
 
+#[test]
+fn report_names_a_limited_number_of_partial_listings() {
+    let item = |n: usize| format!(r#"{{"bucket":"box{n}","name":"a","size":1}}"#);
+    let items: Vec<String> = (0..1_203).map(item).collect();
+    let (report, _) = loaded("list.json", format!("[{}]", items.join(",")), None);
+    assert_eq!((report.buckets_new, report.tally.partial.len()), (1_203, 1_001));
+    assert_eq!(report.tally.partial[1_000], "203 more listings do not cover their bucket");
+}
+
 #[rstest]
 #[case::array("list.json", format!("[{}]", repeated(ARRAY_ITEMS, ",")))]
 #[case::s5cmd("list.ndjson", repeated(S5CMD_ITEMS, "\n"))]
