@@ -28,8 +28,14 @@ pub struct LoadRun {
     pub error: Option<String>,
 }
 
+/// How long to keep finished runs, in seconds.
+const KEPT: i64 = 90 * 86_400;
+/// Maximum number of old runs to delete when another one begins.
+const MOST_DELETED: i64 = 100;
+
 /// Adds a run and returns its id, which is higher than all others in the database and higher than
-/// `known`, the highest id in the index.
+/// `known`, the highest id in the index. Also deletes old runs, since every crawl adds one. Their
+/// rejected lines must be gone already.
 pub fn begin(
     db: &mut Db,
     known: u64,
@@ -39,6 +45,7 @@ pub fn begin(
 ) -> Result<u64, DatabaseError> {
     let last: Option<i64> = load_run::table.select(diesel::dsl::max(load_run::id)).first(db)?;
     let id = last.unwrap_or(0).max(known as i64) + 1;
+    delete_old(db, known, now)?;
     diesel::insert_into(load_run::table)
         .values((
             load_run::id.eq(id),
@@ -49,6 +56,20 @@ pub fn begin(
         ))
         .execute(db)?;
     Ok(id as u64)
+}
+
+/// Deletes the oldest finished runs, except for `known`, which can still be open in the index.
+fn delete_old(db: &mut Db, known: u64, now: i64) -> Result<(), DatabaseError> {
+    let oldest: Vec<(i64, i64)> = load_run::table
+        .select((load_run::id, load_run::started_at))
+        .order(load_run::id.asc())
+        .limit(MOST_DELETED)
+        .load(db)?;
+    let old = oldest.into_iter().take_while(|(_, started_at)| *started_at < now - KEPT);
+    let Some((last, _)) = old.last() else { return Ok(()) };
+    let finished = load_run::state.ne("running").and(load_run::id.ne(known as i64));
+    diesel::delete(load_run::table.filter(load_run::id.le(last)).filter(finished)).execute(db)?;
+    Ok(())
 }
 
 /// Looks up a run by id.
@@ -105,11 +126,13 @@ fn without_newer(options: String) -> String {
     }
 }
 
-/// Returns the runs that were published at or after `time`, newest first.
-pub fn published_since(db: &mut Db, time: i64) -> Result<Vec<LoadRun>, DatabaseError> {
+/// Returns the ids of the runs that were published at or after `time`, newest first. There can be
+/// many, so callers read them one at a time.
+pub fn published_since(db: &mut Db, time: i64) -> Result<Vec<u64>, DatabaseError> {
     let published =
         load_run::table.filter(load_run::state.eq("published")).filter(load_run::ended_at.ge(time));
-    Ok(published.order(load_run::id.desc()).load(db)?)
+    let ids: Vec<i64> = published.select(load_run::id).order(load_run::id.desc()).load(db)?;
+    Ok(ids.into_iter().map(|id| id as u64).collect())
 }
 
 /// Marks the runs of killed processes as failed, except for `open`, which can be resumed.
@@ -151,4 +174,59 @@ pub fn fail(db: &mut Db, id: u64, error: &str, now: i64) -> Result<(), DatabaseE
         .set((load_run::state.eq("failed"), load_run::ended_at.eq(now), load_run::error.eq(error)))
         .execute(db)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::sql_types::Text;
+    use testkit::Database;
+
+    use super::*;
+    use crate::store::MIGRATIONS;
+
+    #[test]
+    fn old_runs_are_deleted_unless_they_can_be_resumed() {
+        let database = Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let begun = |known: u64, now: i64| {
+            pools.write_blocking(|db| begin(db, known, "replace", "{}", now)).unwrap()
+        };
+        let [first, running, open, published] = [(); 4].map(|()| begun(0, 1));
+        for id in [first, open] {
+            pools.write_blocking(|db| fail(db, id, "stopped", 2)).unwrap();
+        }
+        let done = pools.write_blocking(|db| publish(db, published, "{}", 2));
+        assert!(done.unwrap());
+        let is_kept = |id: &u64| pools.read_blocking(|db| find(db, *id)).unwrap().is_some();
+        let kept = || (1..=9).filter(is_kept).collect::<Vec<u64>>();
+        let young = begun(open, 1 + KEPT);
+        assert_eq!(kept(), [first, running, open, published, young]);
+        let newest = begun(open, 2 + KEPT);
+        assert_eq!(kept(), [running, open, young, newest]);
+    }
+
+    #[derive(QueryableByName)]
+    struct Step {
+        #[diesel(sql_type = Text)]
+        detail: String,
+    }
+
+    /// Servers look for a running run each second, and there is a run for each crawl.
+    #[test]
+    fn runs_are_found_by_an_index() {
+        let database = Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        if pools.file().is_none() {
+            return;
+        }
+        let mut db = pools.connect().unwrap();
+        for condition in ["state = 'running'", "state = 'published' AND ended_at >= 5"] {
+            let query = format!(
+                "EXPLAIN QUERY PLAN SELECT id FROM load_run WHERE {condition} ORDER BY id DESC"
+            );
+            let plan: Vec<Step> = diesel::sql_query(query).load(&mut db).unwrap();
+            let plan: Vec<String> = plan.into_iter().map(|step| step.detail).collect();
+            assert!(plan[0].contains("load_run_state"), "{plan:?}");
+        }
+    }
 }

@@ -44,6 +44,7 @@ CREATE TABLE load_run (
     report TEXT NOT NULL DEFAULT '{}',
     error TEXT
 );
+CREATE INDEX load_run_state ON load_run (state, ended_at);
 
 CREATE TABLE rejected (
     id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,

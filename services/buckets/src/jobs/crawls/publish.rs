@@ -83,7 +83,6 @@ pub(super) fn publish(
 /// Returns the report of the run that published these pages, if its process was killed before it
 /// could record the outcome of the crawl.
 fn published_before(context: &JobContext, crawl: &Crawl) -> Result<Option<Report>, JobError> {
-    let runs = context.pools.read_blocking(|db| load_runs::published_since(db, crawl.begun_at))?;
     let is_own = |source: &Source| {
         let stored = source.stored.as_ref();
         stored.is_some_and(|own| (own.crawl, own.listing) == (crawl.id, crawl.listing))
@@ -102,7 +101,15 @@ fn published_before(context: &JobContext, crawl: &Crawl) -> Result<Option<Report
             Report { run: Some(run.id as u64), counts, tally, ..Report::default() }
         })
     };
-    Ok(runs.into_iter().find(has_own).map(report))
+    let own = context.pools.read_blocking(|db| -> Result<Option<LoadRun>, DatabaseError> {
+        for id in load_runs::published_since(db, crawl.begun_at)? {
+            if let Some(run) = load_runs::find(db, id)?.filter(&has_own) {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
+    })?;
+    Ok(own.map(report))
 }
 
 /// Checks that we are allowed to publish the pages: this process must still hold the crawl, its key
@@ -149,8 +156,9 @@ fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobErro
 /// published afterwards. Files added by such a run count as newer than the listing even though they
 /// aren't.
 fn follows_older_listing(db: &mut Db, crawl: &Crawl) -> Result<bool, DatabaseError> {
-    for run in load_runs::published_since(db, crawl.begun_at)? {
-        // A run published in the same second might be older than the listing.
+    for id in load_runs::published_since(db, crawl.begun_at)? {
+        let Some(run) = load_runs::find(db, id)? else { continue };
+        // A run published in the same second may be older than the listing.
         if run.ended_at.is_none_or(|at| at <= crawl.begun_at) {
             continue;
         }
