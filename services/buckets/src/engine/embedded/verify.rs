@@ -1,9 +1,11 @@
 //! Checks the consistency of an index.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tantivy::Index;
+use tantivy::directory::error::OpenReadError;
+use tantivy::directory::{Directory, FileSlice};
 
 use super::checksums;
 use super::column::PathColumn;
@@ -45,10 +47,44 @@ fn column_faults(folder: &Path, column: &PathColumn) -> Result<Vec<String>, Engi
     Ok(damaged.into_iter().take(MOST_NAMED).map(named).collect())
 }
 
+/// Number of attempts to open all files of a commit, since a merge may delete some meanwhile.
+const ATTEMPTS: u32 = 20;
+
 /// Verifies the checksums of the inverted index.
 fn damaged_files(index: &Index) -> Result<Vec<String>, EngineError> {
-    let damaged = index.validate_checksum()?;
-    Ok(damaged.iter().map(|file| format!("{} is damaged", file.display())).collect())
+    damaged_among(index, &open_files(index)?)
+}
+
+/// Opens the files of the last commit. While they are open, merges and removals don't make them
+/// unreadable.
+fn open_files(index: &Index) -> Result<Vec<(PathBuf, FileSlice)>, EngineError> {
+    let directory = index.directory();
+    let mut attempt = 1;
+    loop {
+        let managed = directory.list_managed_files();
+        let files = index.load_metas()?.list_segment_files().into_iter();
+        let opened = files
+            .filter(|file| managed.contains(file))
+            .map(|file| directory.open_read(&file).map(|slice| (file, slice)));
+        match opened.collect::<Result<Vec<_>, OpenReadError>>() {
+            Err(OpenReadError::FileDoesNotExist(_)) if attempt < ATTEMPTS => attempt += 1,
+            opened => return Ok(opened.map_err(tantivy::TantivyError::from)?),
+        }
+    }
+}
+
+fn damaged_among(
+    index: &Index,
+    files: &[(PathBuf, FileSlice)],
+) -> Result<Vec<String>, EngineError> {
+    let mut damaged = Vec::new();
+    for (file, _) in files {
+        let is_intact = index.directory().validate_checksum(file);
+        if !is_intact.map_err(tantivy::TantivyError::from)? {
+            damaged.push(format!("{} is damaged", file.display()));
+        }
+    }
+    Ok(damaged)
 }
 
 /// Looks for problems in the index in `folder` and describes each of them. Verifies checksums and
@@ -86,7 +122,7 @@ pub(super) fn faults(
             if view.column.owner(row) != segment.buckets.get_val(document) {
                 faults.push(format!("file {id} belongs to a different bucket than its row"));
             }
-            if view.column.path(row).is_empty() {
+            if view.column.path(row).is_empty() && !is_outdated(index, view)? {
                 faults.push(format!("file {id} has no path"));
             }
         }
@@ -96,4 +132,59 @@ pub(super) fn faults(
         faults.push(format!("{} files found, {counted} counted", seen.count()));
     }
     Ok(faults)
+}
+
+/// Returns `true` if the index has changed since the view was opened. A removal may then have erased
+/// paths of its files. Checksums still find damaged paths.
+fn is_outdated(index: &Index, view: &View) -> Result<bool, EngineError> {
+    let now = view::journal(&index.load_metas()?)?;
+    Ok(now.sequence != view.summary.journal.sequence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::index::EmbeddedIndex;
+    use super::*;
+    use crate::engine::index::{FileIndex, NewFile};
+    use crate::engine::journal::{Mode, NamedBucket};
+    use crate::model::Attributes;
+
+    fn published(folder: &Path) -> EmbeddedIndex {
+        let index = EmbeddedIndex::open_or_create(folder).unwrap();
+        let mut writer = index.writer(64).unwrap();
+        writer.begin(1).unwrap();
+        let file = |bucket: u64| {
+            let (path, attributes) = ("a.txt".to_owned(), Attributes::from_fn(|_| 1));
+            NewFile { bucket, kind: 0, path, attributes, is_changed: false }
+        };
+        writer.add(&[file(1), file(2)]).unwrap();
+        let named = [1, 2].map(|id| NamedBucket { id, truncated: false, partial: false });
+        writer.publish(Mode::Append, named.to_vec(), 1).unwrap();
+        index.refresh().unwrap();
+        index
+    }
+
+    #[test]
+    fn files_erased_by_a_removal_meanwhile_are_not_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = published(folder.path());
+        let removing = EmbeddedIndex::open(folder.path()).unwrap();
+        removing.writer(64).unwrap().remove(1, 1, None, None).unwrap();
+        assert_eq!(index.verify().unwrap(), Vec::<String>::new());
+        index.refresh().unwrap();
+        assert_eq!(index.verify().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn files_that_a_merge_deletes_meanwhile_are_still_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let published = published(folder.path());
+        let words = folder.path().join(WORDS);
+        let index = Index::open(IndexDirectory::open(&words).unwrap()).unwrap();
+        let files = open_files(&index).unwrap();
+        // It rewrites the segments.
+        published.writer(64).unwrap().remove(1, 1, None, None).unwrap();
+        assert!(!files.is_empty() && files.iter().all(|(file, _)| !words.join(file).exists()));
+        assert_eq!(damaged_among(&index, &files).unwrap(), Vec::<String>::new());
+    }
 }
