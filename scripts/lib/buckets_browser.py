@@ -155,7 +155,32 @@ def crawls(page, name, scheme):
     click(page, "#show-crawls button")
     await_that(lambda: "need a key" in page.text("#key-error"), "the request for a key")
     assert page.run("return document.querySelector('#result').hidden")
+    page.run(SLOW_FIRST)
+    for entered in ("unknown", key):
+        page.type("#key", entered)
+        click(page, "#show-crawls button")
+    await_that(lambda: page.run("return window.responded") == 2, "both responses")
+    assert page.text("#message").startswith("1 crawl,"), "the response to the first key is dropped"
+    assert page.text("#key-error") == ""
 
+
+# The first request is only sent after the response to the second one.
+SLOW_FIRST = """
+const request = window.fetch;
+let isFirst = true, release;
+const second = new Promise((resolve) => { release = resolve; });
+window.responded = 0;
+window.fetch = async (...parameters) => {
+  const waits = isFirst;
+  isFirst = false;
+  if (waits) await second;
+  try {
+    return await request(...parameters);
+  } finally {
+    setTimeout(() => { window.responded += 1; release(); }, 100);
+  }
+};
+"""
 
 STUB = """
 const answers = {

@@ -43,7 +43,12 @@ function showCrawl(crawl, now) {
   cell(row, "Next run", next[state] || "none", "date");
 }
 
+let asking = new AbortController();
+
 async function listCrawls() {
+  // The response to an earlier key must not replace this one's.
+  asking.abort();
+  const { signal } = asking = new AbortController();
   complainAboutKey("");
   show("result", false);
   if (!key()) {
@@ -52,7 +57,7 @@ async function listCrawls() {
   }
   sessionStorage.setItem("key", key());
   try {
-    const { crawls, meta } = await ask("api/v2/crawls");
+    const { crawls, meta } = await ask("api/v2/crawls", signal);
     const now = Date.now() / 1000;
     field("crawls").replaceChildren();
     for (const crawl of crawls) showCrawl(crawl, now);
@@ -60,6 +65,7 @@ async function listCrawls() {
     const count = meta.results.toLocaleString("en");
     say(`${count} ${meta.results === 1 ? "crawl" : "crawls"}, at ${date(Math.floor(now))} UTC`);
   } catch (error) {
+    if (error.name === "AbortError") return;
     const refused = error.code === "unauthorized";
     say(refused ? "" : error.message, true);
     if (refused) complainAboutKey("This key is unknown, revoked or expired.");
