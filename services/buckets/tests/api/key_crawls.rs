@@ -7,15 +7,16 @@ use std::time::Duration;
 use buckets::Settings;
 use buckets::engine::Folders;
 use buckets::jobs::{
-    CheckpointPolicy, CrawlOptions, CrawlRequest, JobContext, Session, add_crawls, list_crawls,
-    pause_crawl, rebuild, remove_crawl, run_crawls,
+    CheckpointPolicy, CrawlOptions, CrawlRequest, JobContext, KeyLimits, Session, add_crawls,
+    list_crawls, pause_crawl, rebuild, remove_crawl, run_crawls,
 };
 use buckets::model::CrawlLists;
 use buckets::store::crawl_pages;
 use diesel::RunQueryDsl;
 use reqwest::Method;
+use rstest::rstest;
 use serde_json::{Value, json};
-use testkit::until_blocking;
+use testkit::{HttpPeer, PeerAnswer, until_blocking};
 
 use crate::app::{App, Fixture, NOW, line};
 use crate::crawl_api::{crawl_of_key, pages, run_one};
@@ -391,3 +392,32 @@ fn pages_of_a_bucket_with_a_takedown_do_not_wait_for_their_publish() {
     assert_eq!(bytes, 0);
     assert!(crawl.due_at > fixture.context.clock.unix());
 }
+
+/// A compressed response of a few kilobytes can have a million entries.
+#[rstest]
+#[case::most("<Contents><Key>a</Key><Size>1</Size></Contents>", 10_000, "1 new, 0 changed, 0 gone")]
+#[case::files("<Contents><Key>a</Key><Size>1</Size></Contents>", 10_001, MANY)]
+#[case::bad_entries("<Contents><Key>a</Key></Contents>", 10_001, MANY)]
+#[case::prefixes("<CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes>", 10_001, MANY)]
+#[actix_web::test]
+async fn pages_of_a_key_have_a_limited_number_of_entries(
+    #[case] entry: &'static str,
+    #[case] entries: usize,
+    #[case] outcome: &str,
+) {
+    let server = HttpPeer::start(move |_| {
+        let entries = entry.repeat(entries);
+        let end = "<IsTruncated>false</IsTruncated>";
+        PeerAnswer::Body(200, format!("<ListBucketResult>{entries}{end}</ListBucketResult>"))
+    });
+    let fixture = Fixture::new();
+    let app = fixture.serve("enterprise").await;
+    let body = json!({"url": server.url("/box/"), "format": "s3", "type": "aws"});
+    assert_eq!(app.send(Method::POST, "/api/v2/crawls", &app.key, body).await.0, 201);
+    let of_keys = KeyLimits { allows_private: true, ..KeyLimits::default() };
+    let options = CrawlOptions { of_keys, ..crate::crawls::options() };
+    assert_eq!(run_one(&fixture, None, &options)[0].outcome, outcome);
+    assert_eq!(fixture.crawls()[0].pages, 0);
+}
+
+const MANY: &str = "failed: a page of the listing has more than 10000 entries";

@@ -8,7 +8,7 @@ use super::held_crawl::HeldCrawl;
 use super::options::CrawlOptions;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
-use crate::jobs::formats::{Bad, Defaults, Item, Sink, Taken};
+use crate::jobs::formats::{Bad, Defaults, Item, Sink, Skipped, Taken};
 use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Listing, PageSink, Place, Refusal, RemoteOptions, read_pages};
 use crate::jobs::stored_listing::compressed;
@@ -20,7 +20,11 @@ use crate::store::{crawl_etags, crawl_pages};
 /// Maximum number of pages in a listing.
 const MOST_PAGES: i64 = 100_000;
 
-/// For a key's crawl, number of pages between checks of the key's permissions and storage.
+/// Maximum number of entries in a page of a key's crawl. Providers return at most 5,000. Pages that
+/// repeat an entry take little storage, but each entry takes time and disk space in the index.
+const MOST_ENTRIES: u64 = 10_000;
+
+/// Number of pages between two checks of a key's permissions and storage during its crawl.
 const CHECK: i64 = 10;
 
 /// Returns `true` if the stored pages are too old to be continued or published.
@@ -67,6 +71,7 @@ pub(super) fn list_bucket(
         held,
         options,
         pages: crawl.pages,
+        entries: 0,
         etags: Vec::new(),
         bytes,
         begun: Instant::now(),
@@ -93,6 +98,8 @@ struct Pages<'a> {
     held: &'a HeldCrawl,
     options: &'a CrawlOptions,
     pages: i64,
+    /// Number of entries in the current page.
+    entries: u64,
     /// Fingerprints of the ETags in the current page.
     etags: Vec<u8>,
     /// Size of the stored pages and ETags, in bytes.
@@ -112,6 +119,16 @@ impl Pages<'_> {
         if bytes > self.options.of_keys.bytes {
             let why = "the stored pages of the key's crawls are too large";
             return Err(JobError::Invalid(why.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Counts an entry of the current page. Returns an error if a key's crawl has too many.
+    fn count_entry(&mut self) -> Result<(), JobError> {
+        self.entries += 1;
+        if self.held.crawl.key_id.is_some() && self.entries > MOST_ENTRIES {
+            let why = format!("a page of the listing has more than {MOST_ENTRIES} entries");
+            return Err(JobError::Invalid(why));
         }
         Ok(())
     }
@@ -135,6 +152,7 @@ impl PageSink for Pages<'_> {
         }
         let (body, now) = (compressed(page)?, self.context.clock.unix());
         let etags = std::mem::take(&mut self.etags);
+        self.entries = 0;
         self.bytes += (body.len() + etags.len()) as i64;
         if key.is_none() && self.bytes > self.options.listing_bytes {
             return Err(JobError::Invalid("the listing's pages are too large".to_owned()));
@@ -153,9 +171,11 @@ impl PageSink for Pages<'_> {
     }
 }
 
-/// Only keeps the ETags of entries. Everything else is read from the pages when they are published.
+/// Only counts entries and keeps their ETags. Everything else is read from the pages when they are
+/// published.
 impl Sink for Pages<'_> {
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
+        self.count_entry()?;
         if let Some(etag) = item.etag {
             FileEtag::of(item.path, &item.attributes, etag).write(&mut self.etags);
         }
@@ -163,7 +183,11 @@ impl Sink for Pages<'_> {
     }
 
     fn bad(&mut self, _: Bad) -> Result<(), JobError> {
-        Ok(())
+        self.count_entry()
+    }
+
+    fn skipped(&mut self, _: Skipped) -> Result<(), JobError> {
+        self.count_entry()
     }
 
     fn broken(&mut self, reason: String) -> Result<(), JobError> {
