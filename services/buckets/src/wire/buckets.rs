@@ -131,7 +131,7 @@ pub struct BucketMeta {
 pub struct BucketRecord {
     /// ID of the bucket.
     pub id: u64,
-    /// Bucket address.
+    /// Address of the bucket.
     pub bucket: String,
     /// Number of the bucket's files in the index.
     pub file_count: u64,

@@ -81,7 +81,7 @@ pub struct CrawlRecord {
     pub id: i64,
     /// URL of the bucket.
     pub url: String,
-    /// Bucket address in the index.
+    /// Address of the bucket in the index.
     pub bucket: String,
     /// Prefix of the listed paths. Empty if all files are listed.
     pub prefix: String,

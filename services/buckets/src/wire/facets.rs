@@ -30,7 +30,7 @@ pub struct FacetMeta {
 pub struct BucketFacet {
     /// ID of the bucket.
     pub id: u64,
-    /// Bucket address.
+    /// Address of the bucket.
     pub bucket: String,
     /// Type of the bucket.
     #[serde(rename = "type")]

@@ -319,7 +319,7 @@ pub struct FileRecord {
     /// ID of the file. A rebuild of the index changes it.
     #[schema(example = "2101")]
     pub id: String,
-    /// Returns the bucket address.
+    /// Address of the bucket.
     pub bucket: String,
     /// ID of the bucket.
     pub bucket_id: u64,

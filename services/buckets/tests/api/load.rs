@@ -394,7 +394,8 @@ async fn server_follows_publish() {
 fn second_load_reports_running_load() {
     let fixture = Fixture::new();
     let session = Session::open(&fixture.context, "a run loads files").unwrap();
-    let begun = |db: &mut database::Db| load_runs::begin(db, 0, "replace", "{}", 1);
+    let now = fixture.context.clock.unix();
+    let begun = |db: &mut database::Db| load_runs::begin(db, 0, "replace", "{}", now);
     let id = fixture.context.pools.write_blocking(begun).unwrap();
     let refused = fixture.load(&[samples()]).unwrap_err().to_string();
     assert_eq!(refused, format!("the index is being written: a run loads files (run {id})"));
