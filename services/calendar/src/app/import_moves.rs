@@ -46,8 +46,19 @@ pub fn rename(
     }
     let stored = series::find_by_uid(db, &entry.uid)?;
     let mut known = known(db, entry, (stored.as_ref(), subscriber.as_deref()), now)?;
+    // A single event keeps its external id when it becomes a series: that of the first occurrence.
+    let is_begun = known.iter().all(|one| one.name != entry.uid)
+        && events::find_by_external_id(db, &entry.uid)?.is_some();
     known.retain(|one| !listed.contains(&one.name));
-    let matches = matched(&known, &entry.occurrences, now);
+    if is_begun && stored.is_none() {
+        // An earlier file ended the series, so its other events aren't moved to new dates.
+        for one in &mut known {
+            one.is_member = false;
+        }
+    }
+    let mut occurrences: Vec<&Occurrence> = entry.occurrences.iter().collect();
+    occurrences.retain(|one| !is_begun || one.external_id != entry.uid);
+    let matches = matched(&known, &occurrences, now);
     if let Some(stored) = &stored {
         move_members(db, entry, stored, (&known, &matches), now)?;
     }
@@ -168,14 +179,14 @@ fn known(
 /// Returns the matching occurrences, by index into `known`.
 fn matched<'o>(
     known: &[Known],
-    occurrences: &'o [Occurrence],
+    occurrences: &[&'o Occurrence],
     now: i64,
 ) -> HashMap<usize, &'o Occurrence> {
     let mut matches = HashMap::new();
     let by_key: HashMap<&str, usize> =
         known.iter().enumerate().map(|(index, one)| (one.key.as_str(), index)).collect();
     let mut left: Vec<&Occurrence> = Vec::new();
-    for occurrence in occurrences {
+    for &occurrence in occurrences {
         match by_key.get(occurrence.original.key().as_str()) {
             Some(index) => {
                 matches.insert(*index, occurrence);
@@ -208,7 +219,7 @@ fn matched<'o>(
 /// vice versa.
 fn in_order<'o>(
     known: &[Known],
-    occurrences: &'o [Occurrence],
+    occurrences: &[&'o Occurrence],
     now: i64,
 ) -> HashMap<usize, &'o Occurrence> {
     let is_over = |one: &Occurrence| one.original.seconds() <= now;
@@ -225,7 +236,7 @@ fn in_order<'o>(
     };
     let Some(nearest) = nearest else { return HashMap::new() };
     let later = members.iter().skip(nearest.saturating_sub(next)).copied();
-    let pairs = later.zip(occurrences.iter().skip(next.saturating_sub(nearest)));
+    let pairs = later.zip(occurrences.iter().copied().skip(next.saturating_sub(nearest)));
     pairs.filter(|(index, one)| known[*index].is_past == is_over(one)).collect()
 }
 

@@ -447,3 +447,26 @@ async fn events_in_the_trash_of_a_removed_subscription_are_named_and_adopted() {
     let (now, starts) = shown(&club).await;
     assert_eq!((&now[..3], starts.len()), (&ids[..], 4), "{starts:?}");
 }
+
+#[actix_web::test]
+async fn event_stays_subscribed_if_it_repeats_again_by_another_rule() {
+    let club = Subscribing::new().await;
+    let weekly = series(4, 18, "").replace("COUNT=3", "COUNT=2");
+    club.serves(&weekly);
+    let id = club.subscribe(json!({})).await;
+    club.run(id).await;
+    let (ids, _) = shown(&club).await;
+    club.serves(&weekly.replace("RRULE:FREQ=WEEKLY;COUNT=2\r\n", ""));
+    assert_eq!(counts(&club.run_now(id).await, "imported"), [0, 0, 1, 0, 0, 1]);
+    club.serves(&weekly.replace("WEEKLY", "DAILY"));
+    assert_eq!(counts(&club.run_now(id).await, "imported"), [1, 0, 1, 0, 0, 0]);
+    let (daily, starts) = shown(&club).await;
+    assert_eq!(starts, ["05-04 18:00 Yoga", "05-05 18:00 Yoga"]);
+    assert_eq!(daily[0], ids[0]);
+    assert_eq!(slugs(&club).await, ["yoga--2027-05-04", "yoga--2027-05-05"]);
+    // The trashed event returns with its date.
+    club.serves(&weekly);
+    assert_eq!(counts(&club.run_now(id).await, "imported"), [0, 1, 1, 0, 0, 1]);
+    assert_eq!(shown(&club).await.0, ids);
+    assert_nothing_stays(&club, id).await;
+}
