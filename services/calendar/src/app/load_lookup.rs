@@ -44,7 +44,8 @@ pub fn find_former_first(
 
 /// Finds an event by external id. The event might have a longer id here than in the file: if the
 /// first occurrences of its series were removed before the export, the series here takes its UID
-/// from the first remaining occurrence.
+/// from the first remaining occurrence. It has a shorter id here if the file's calendar loaded such
+/// a series from this one.
 pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
     if let Some(found) = events::find_by_external_id(db, id)? {
         return Ok(Some(found));
@@ -54,6 +55,13 @@ pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, Datab
         if let Some(found) = events::find_by_external_id(db, &format!("{longer}#{key}"))? {
             return Ok(Some(found));
         }
+    }
+    let mut shorter = uid;
+    while let Some((rest, _)) = occurrence_of(shorter) {
+        if let Some(found) = events::find_by_external_id(db, &format!("{rest}#{key}"))? {
+            return Ok(Some(found));
+        }
+        shorter = rest;
     }
     Ok(None)
 }

@@ -68,6 +68,25 @@ fn new_rule_in_a_row_keeps_excluded_dates() {
 }
 
 #[test]
+fn series_without_its_first_event_returns_to_its_calendar() {
+    let origin = program_with_series(4);
+    let trashed = "slug,status\nyoga--2020-03-03,trash\n";
+    let (code, _, errors) = load(&origin, trashed, &["--upsert"]);
+    assert_eq!(code, Some(0), "{errors}");
+    let table = table_of(&origin);
+    let other = program();
+    let (code, _, errors) = load(&other, &table, &[]);
+    assert_eq!(code, Some(0), "{errors}");
+    // The other calendar's ids are longer.
+    let edited = table_of(&other).replace("yoga--2020-03-17,Yoga", "yoga--2020-03-17,Guest");
+    assert!(edited.contains("#20200310T170000Z#20200317T170000Z"), "{edited}");
+    let (code, report, errors) = load(&origin, &edited, &["--upsert"]);
+    assert_eq!((code, counts(&report)), (Some(0), [0, 1, 2, 0]), "{errors}{report}");
+    let expected = table.replace("yoga--2020-03-17,Yoga", "yoga--2020-03-17,Guest");
+    assert_eq!(table_of(&origin), expected);
+}
+
+#[test]
 fn order_of_day_and_month_is_not_guessed() {
     let table = "title,start_date,end_date\nOne,05/01/2041 18:00,05/01/2041 19:00\n\
         Two,25/01/2041 18:00,25/01/2041 19:00\n";
