@@ -28,6 +28,17 @@ pub struct LoadRun {
     pub error: Option<String>,
 }
 
+impl LoadRun {
+    /// Returns the Unix time at which the run's listing began: the start of the run or, if it
+    /// publishes stored pages of a crawl, of that listing.
+    pub fn begun_at(&self) -> i64 {
+        let options = serde_json::from_str::<Value>(&self.options).unwrap_or_default();
+        let sources = options.get("sources").and_then(Value::as_array).into_iter().flatten();
+        let listings = sources.filter_map(|source| source.pointer("/stored/begun_at"));
+        listings.filter_map(Value::as_i64).min().unwrap_or(self.started_at)
+    }
+}
+
 /// How long to keep finished runs, in seconds.
 const KEPT: i64 = 90 * 86_400;
 /// Maximum number of old runs to delete when another one begins.
