@@ -87,6 +87,13 @@ impl RowHasher {
 /// Reads the blocks of the first `rows` rows. Ignores anything that follows the last complete block
 /// before `rows`.
 fn stored(folder: &Path, rows: u64) -> io::Result<Vec<Block>> {
+    Ok(read_blocks(folder, rows)?.0)
+}
+
+/// Reads the blocks of the first `rows` rows. Also returns `true` if they are followed by an entry
+/// that is damaged: since a block ends at each commit, the next entry of an intact file ends at or
+/// before `rows`, unless there are blocks for all rows.
+fn read_blocks(folder: &Path, rows: u64) -> io::Result<(Vec<Block>, bool)> {
     let bytes = match std::fs::read(folder.join(SUMS)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         read => read?,
@@ -95,11 +102,12 @@ fn stored(folder: &Path, rows: u64) -> io::Result<Vec<Block>> {
     for entry in bytes.chunks_exact(ENTRY) {
         let block = Block::of_bytes(entry);
         if block.end <= last_end(&blocks) || block.end > rows {
-            break;
+            let is_damaged = last_end(&blocks) < rows;
+            return Ok((blocks, is_damaged));
         }
         blocks.push(block);
     }
-    Ok(blocks)
+    Ok((blocks, false))
 }
 
 /// If there are rows without checksums at the end, adds a block for them.
@@ -126,27 +134,30 @@ pub(super) fn unchecked_rows(folder: &Path, rows: u64) -> io::Result<u64> {
     Ok(absent.map(|place| rows_in(&blocks, place)).map(|rows| rows.end - rows.start).sum())
 }
 
-/// Returns the blocks among the first `rows` rows that don't match their checksums. `compute`
-/// returns the current checksum of rows in the column, or `None` if their ends are invalid.
+/// Returns the blocks among the first `rows` rows that don't match their checksums, and the rows
+/// whose checksums can't be read because an entry is damaged. `compute` returns the current checksum
+/// of rows in the column, or `None` if their ends are invalid.
 pub(super) fn damaged(
     folder: &Path,
     rows: u64,
     compute: impl Fn(Range<u64>) -> Option<u32>,
 ) -> io::Result<Vec<Range<u64>>> {
-    let blocks = stored(folder, rows)?;
+    let (blocks, is_damaged) = read_blocks(folder, rows)?;
+    let unreadable = is_damaged.then(|| last_end(&blocks)..rows);
     let differs = |place: &usize| {
         let block = blocks[*place];
         block.has_sum() && compute(rows_in(&blocks, *place)) != Some(block.sum)
     };
     let found: Vec<usize> = (0..blocks.len()).filter(differs).collect();
     if found.is_empty() {
-        return Ok(Vec::new());
+        return Ok(unreadable.into_iter().collect());
     }
     // Ignore entries that have changed: a removal might have erased rows since the checksums were
     // read.
     let now = stored(folder, rows)?;
     let is_unchanged = |place: &usize| now.get(*place) == Some(&blocks[*place]);
-    Ok(found.into_iter().filter(is_unchanged).map(|place| rows_in(&blocks, place)).collect())
+    let found = found.into_iter().filter(is_unchanged).map(|place| rows_in(&blocks, place));
+    Ok(found.chain(unreadable).collect())
 }
 
 /// Write access to the checksums.
@@ -301,6 +312,18 @@ mod tests {
         assert_eq!(found(folder.path(), &column), [(4_196, 8_292)]);
         flip(&folder.path().join("owners"), 4);
         assert_eq!(found(folder.path(), &column), [(0, 100), (4_196, 8_292)]);
+    }
+
+    #[test]
+    fn damaged_entry_is_reported_with_the_rows_after_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let size = written(folder.path());
+        let column = column(folder.path(), size);
+        // The highest byte of the second entry's row number.
+        flip(&folder.path().join(SUMS), ENTRY as u64 + 7);
+        assert_eq!(found(folder.path(), &column), [(100, ROWS)]);
+        flip(&folder.path().join("owners"), 4);
+        assert_eq!(found(folder.path(), &column), [(0, 100), (100, ROWS)]);
     }
 
     #[test]
