@@ -93,7 +93,8 @@ pub struct Address {
 
 impl Address {
     /// Parses an address. Ignores the scheme, its default port, letter case and trailing slashes,
-    /// and accepts path-style addresses.
+    /// and accepts path-style addresses. For known hosts, also ignores a dot after the host and, if
+    /// there is no scheme, port 80.
     ///
     /// ```
     /// use buckets::model::{Address, BucketType};
@@ -113,12 +114,17 @@ impl Address {
             return Err(AddressError::BadCharacter);
         }
         let default_port = if text.starts_with("http://") { ":80" } else { ":443" };
+        let is_bare = !text.contains("://");
         let (text, name_only) = without_scheme(&text);
         if let Some(suffix) = name_only {
             return Self::named(text, suffix, suffix_type(suffix));
         }
         let (host, container) = text.split_once('/').unwrap_or((text, ""));
         let host = host.strip_suffix(default_port).unwrap_or(host);
+        // The removal list must recognise the same host with another port or with a dot at its end.
+        let plain = if is_bare { host.strip_suffix(":80").unwrap_or(host) } else { host };
+        let plain = plain.trim_end_matches('.');
+        let host = if provider(plain).is_some() { plain } else { host };
         if host.is_empty() {
             return Err(AddressError::Empty);
         }
@@ -298,6 +304,9 @@ mod tests {
     )]
     #[case("https://n.s3.amazonaws.com:443/", "n.s3.amazonaws.com", "n", BucketType::Aws)]
     #[case("http://s3.amazonaws.com:80/n", "n.s3.amazonaws.com", "n", BucketType::Aws)]
+    #[case("n.s3.amazonaws.com:80", "n.s3.amazonaws.com", "n", BucketType::Aws)]
+    #[case("n.s3.amazonaws.com.", "n.s3.amazonaws.com", "n", BucketType::Aws)]
+    #[case("https://s3.amazonaws.com.:443/n", "n.s3.amazonaws.com", "n", BucketType::Aws)]
     #[case("s3://N", "n.s3.amazonaws.com", "n", BucketType::Aws)]
     #[case(
         "HTTP://acc.blob.core.windows.net/Box/",
@@ -348,24 +357,25 @@ mod tests {
 
     #[test]
     fn addresses_of_one_bucket_have_the_same_key() {
-        for same in
-            [
-                &[
-                    "s3://n",
-                    "n.s3-eu-west-1.amazonaws.com",
-                    "s3.dualstack.us-east-1.amazonaws.com/n",
-                ][..],
-                &["n.s3.cn-north-1.amazonaws.com.cn", "s3.cn-northwest-1.amazonaws.com.cn/n"],
-                &["n.oss-cn-hangzhou.aliyuncs.com", "n.oss-cn-hangzhou-internal.aliyuncs.com"],
-                &["n.fra1.digitaloceanspaces.com", "n.fra1.cdn.digitaloceanspaces.com"],
-                &["n.nyc3.digitaloceanspaces.com"],
-                &["gs://n", "storage.googleapis.com/n"],
-                &["n.blob.core.windows.net/a"],
-                &["n.blob.core.windows.net/b"],
-                &["n.example.org"],
-                &["s3://n.n"],
-            ]
-            .windows(2)
+        for same in [
+            &[
+                "s3://n",
+                "n.s3-eu-west-1.amazonaws.com",
+                "s3.dualstack.us-east-1.amazonaws.com/n",
+                "n.s3.amazonaws.com.",
+                "n.s3.amazonaws.com:80",
+            ][..],
+            &["n.s3.cn-north-1.amazonaws.com.cn", "s3.cn-northwest-1.amazonaws.com.cn/n"],
+            &["n.oss-cn-hangzhou.aliyuncs.com", "n.oss-cn-hangzhou-internal.aliyuncs.com"],
+            &["n.fra1.digitaloceanspaces.com", "n.fra1.cdn.digitaloceanspaces.com"],
+            &["n.nyc3.digitaloceanspaces.com"],
+            &["gs://n", "storage.googleapis.com/n"],
+            &["n.blob.core.windows.net/a"],
+            &["n.blob.core.windows.net/b"],
+            &["n.example.org"],
+            &["s3://n.n"],
+        ]
+        .windows(2)
         {
             let [one, next] = same else { unreachable!() };
             let key = bucket_key_of(one[0]);
