@@ -1,6 +1,6 @@
 //! Load sources: files, standard input and bucket listings.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -43,12 +43,13 @@ impl Source {
                 "{scheme} addresses cannot be listed; use https, http, s3 or gs, or load a file"
             ))));
         }
-        // Open the file to find out right away whether it can be read.
-        let meta = File::open(path).and_then(|file| file.metadata()).map_err(failed)?;
-        if !meta.is_file() {
-            // The modification time of a pipe changes while it is being read.
+        if !fs::metadata(path).map_err(failed)?.is_file() {
+            // A named pipe can only be opened once: its writer fails when the reader closes it. Its
+            // modification time changes while it is being read.
             return Ok(Self::at(path));
         }
+        // Open the file to find out right away whether it can be read.
+        let meta = File::open(path).and_then(|file| file.metadata()).map_err(failed)?;
         let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let modified = modified.map_or(0, |since| since.as_nanos() as u64);
         Ok(Self { size: meta.len(), modified, ..Self::at(path) })
@@ -125,8 +126,8 @@ pub(super) fn scheme_of(path: &Path) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::io::Write;
+    use std::process::Command;
 
     use super::*;
 
@@ -139,6 +140,23 @@ mod tests {
         source.open(ByteCounter::default()).unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, fs::read_to_string(path).unwrap());
         source.check().unwrap();
+    }
+
+    /// Opening the pipe before it is read would wait forever, or lose its data.
+    #[test]
+    fn named_pipe_is_opened_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let source = Source::of(&path).unwrap();
+        assert!(!source.is_file());
+        let text = std::thread::scope(|scope| {
+            scope.spawn(|| fs::write(&path, "one line\n").unwrap());
+            let mut text = String::new();
+            source.open(ByteCounter::default()).unwrap().read_to_string(&mut text).unwrap();
+            text
+        });
+        assert_eq!(text, "one line\n");
     }
 
     #[test]
