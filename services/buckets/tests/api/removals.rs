@@ -434,8 +434,13 @@ fn removal_deletes_stored_pages_and_bad_lines() {
     assert_eq!(bucket.requests(), requests + 3, "the listing started again");
 }
 
-#[test]
-fn removal_during_a_listing_ends_it() {
+#[rstest]
+#[case::bucket("", "the bucket is on the removal list")]
+#[case::prefix(
+    "00000",
+    "another process is listing crawl 1, or the crawl was removed, or a takedown dropped its pages"
+)]
+fn removal_during_a_listing_ends_it(#[case] prefix: &str, #[case] reason: &str) {
     let fixture = Fixture::new();
     let keys: Vec<String> = (0..20 * PAGE).map(|number| format!("{number:05}.txt")).collect();
     let bucket = PublicBucket::start(Behaviour { keys: keys.into(), ..Behaviour::default() });
@@ -462,13 +467,10 @@ fn removal_during_a_listing_ends_it() {
         let run = || run_crawls(&fixture.context, None, &options, checkpoints).unwrap();
         let crawling = scope.spawn(run);
         testkit::until_blocking("the first page is stored", || listed() > 0);
-        assert_eq!(remove(&fixture, ""), 0);
+        assert_eq!(remove(&fixture, prefix), 0);
         crawling.join().unwrap()
     });
-    assert_eq!(
-        outcomes[0].outcome,
-        "failed: another process is listing crawl 1, or the crawl was removed"
-    );
+    assert_eq!(outcomes[0].outcome, format!("failed: {reason}"));
     let left = |db: &mut Db| crawl_pages::bytes(db, 1);
     assert_eq!((listed(), fixture.context.pools.read_blocking(left).unwrap()), (0, 0));
 }

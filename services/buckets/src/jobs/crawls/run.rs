@@ -110,7 +110,8 @@ fn run(
     match run_held(context, &mut held, options, checkpoints) {
         // The crawl was removed or now belongs to another process, so there's nothing to record.
         Err(error @ JobError::Taken(_)) => {
-            Ok(CrawlOutcome::failed(&held, format!("failed: {error}")))
+            let text = taken_text(context, &held, &error)?;
+            Ok(CrawlOutcome::failed(&held, format!("failed: {text}")))
         }
         // Move on to other crawls, unless even the failure can't be recorded.
         Err(error @ (JobError::Index(_) | JobError::Store(_) | JobError::Io(_))) => {
@@ -224,7 +225,7 @@ fn finish(
             put_off(context, held, &outcome.outcome)?;
             Ok(outcome)
         }
-        JobError::Taken(_) => Ok(failed(error.to_string())),
+        JobError::Taken(_) => Ok(failed(taken_text(context, held, &error)?)),
         JobError::Index(_) | JobError::Store(_) | JobError::Io(_) => Err(error),
         JobError::Refused { text, refusal } => {
             let mut outcome = failed(text);
@@ -249,6 +250,24 @@ fn finish(
             Ok(outcome)
         }
     }
+}
+
+/// Explains why the crawl is no longer held. A takedown drops the stored pages, so it also ends the
+/// listing.
+fn taken_text(
+    context: &JobContext,
+    held: &HeldCrawl,
+    error: &JobError,
+) -> Result<String, JobError> {
+    let bucket = &held.crawl.bucket;
+    let takedowns = context.pools.read_blocking(|db| removals::of_bucket(db, bucket))?;
+    Ok(if takedowns.iter().any(|removal| removal.prefix.is_empty()) {
+        "the bucket is on the removal list".to_owned()
+    } else if takedowns.is_empty() {
+        error.to_string()
+    } else {
+        format!("{error}, or a takedown dropped its pages")
+    })
 }
 
 /// Records a temporary failure.
