@@ -111,7 +111,12 @@ impl Source {
             if symbols[at] == '\\' && symbols.get(at + 1) == Some(&'"') {
                 at += 1;
             }
-            for symbol in regex_syntax::escape(&symbols[at].to_string()).chars() {
+            let literal = match symbols[at] {
+                // The flag `x` ignores spaces.
+                space if space.is_whitespace() => format!("\\x{{{:x}}}", u32::from(space)),
+                symbol => regex_syntax::escape(&symbol.to_string()),
+            };
+            for symbol in literal.chars() {
                 self.push(symbol, at);
             }
             at += 1;

@@ -36,6 +36,7 @@ fn reason(text: &str) -> Option<String> {
 #[case("(?x)abc # comment", ".*(?:(?x)abc # comment\n).*", &["1abc2"], &["comment", "ab"])]
 #[case("(?x)abc # one\n# two\n", ".*(?:(?x)abc # one\n# two\n).*", &["1abc2"], &["ab"])]
 #[case("(?x:a # b\n)c # d", ".*(?x:a # b\n)c # d.*", &["1ac # d2"], &["ac"])]
+#[case("(?x)\"a b\" c", ".*(?:(?x)\"a b\" c).*", &["1a bc2"], &["abc", "a b c"])]
 #[case("(?-u)abc", ".*(?:(?-u)abc).*", &["éabcé"], &["ab"])]
 #[case("(?-s)a.c", ".*(?:(?-s)a.c).*", &["\nabc\n"], &["a\nc"])]
 #[case("a(?-i)B", ".*(?:a(?-i)B).*", &["xABx"], &["ab"])]
