@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use super::address::{Address, bucket_key_of};
+
 /// A bucket address, a host (for all its buckets), or `*.DOMAIN` for all hosts in a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketPattern(String);
@@ -22,7 +24,8 @@ impl FromStr for BucketPattern {
 }
 
 impl BucketPattern {
-    /// Returns `true` if the pattern matches `address`, which must not have a scheme.
+    /// Returns `true` if the pattern matches `address`, which must not have a scheme. The address of
+    /// a bucket matches its other addresses, too, e.g. those of other regions.
     fn covers(&self, address: &str) -> bool {
         let address = address.trim_end_matches('/').to_lowercase();
         match self.0.strip_prefix("*.") {
@@ -33,6 +36,9 @@ impl BucketPattern {
             None => {
                 let rest = address.strip_prefix(&self.0);
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
+                    || Address::parse(&self.0).is_ok_and(|own| {
+                        own.kind().is_some() && own.bucket_key() == bucket_key_of(&address)
+                    })
             }
         }
     }
@@ -66,6 +72,10 @@ mod tests {
     #[case("photos.s3.amazonaws.com", "photos.s3.amazonaws.com", true)]
     #[case("photos.s3.amazonaws.com/", "Photos.S3.amazonaws.com", true)]
     #[case("photos.s3.amazonaws.com", "other-photos.s3.amazonaws.com", false)]
+    #[case("photos.s3.amazonaws.com", "photos.s3.eu-west-1.amazonaws.com", true)]
+    #[case("photos.s3.amazonaws.com", "s3.eu-west-1.amazonaws.com/photos", true)]
+    #[case("photos.s3.amazonaws.com", "photos.oss-cn-hangzhou.aliyuncs.com", false)]
+    #[case("s3.amazonaws.com", "photos.s3.eu-west-1.amazonaws.com", false)]
     #[case("*.amazonaws.com", "photos.s3.amazonaws.com", true)]
     #[case("*.amazonaws.com", "amazonaws.com", false)]
     #[case("*.amazonaws.com", "photos.s3.amazonaws.com.example.org", false)]
