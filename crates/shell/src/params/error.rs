@@ -68,11 +68,11 @@ impl de::Error for Failure {
             Unexpected::Map => "an object",
             other => return Self::new("type", format!("{other} is not {expected}")),
         };
-        Self::new("type", format!("the value is {sent}, not {expected}"))
+        Self::new("type", format!("the value is {sent}, not {}", described(expected)))
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::new("value", format!("{unexpected} is not {expected}"))
+        Self::new("value", format!("{unexpected} is not {}", described(expected)))
     }
 
     fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
@@ -87,6 +87,17 @@ impl de::Error for Failure {
 
     fn missing_field(field: &'static str) -> Self {
         Self::new("required", "the value is missing").within(field)
+    }
+}
+
+/// Describes an expected value. serde names numbers after Rust's types, which clients don't know.
+fn described(expected: &dyn Expected) -> String {
+    match expected.to_string().as_str() {
+        "i8" | "i16" | "i32" | "i64" | "isize" | "u8" | "u16" | "u32" | "u64" | "usize" => {
+            "a whole number".to_owned()
+        }
+        "f32" | "f64" => "a number".to_owned(),
+        other => other.to_owned(),
     }
 }
 

@@ -182,6 +182,11 @@ async fn bad_crawls_are_refused() {
             "everySeconds",
             "everySeconds must be between 3600 and 31536000",
         ),
+        (
+            json!({"url": URL, "everySeconds": 4000.5}),
+            "everySeconds",
+            "everySeconds is a number, not a whole number",
+        ),
         (json!({"url": URL, "until": NOW}), "until", "until must be in the future"),
         (json!({"url": URL, "format": "s3"}), "format", "format is only for unknown providers"),
     ] {
