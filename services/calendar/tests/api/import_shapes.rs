@@ -1,5 +1,7 @@
 //! Files in the shapes that other programs write, each with its expected occurrences.
 
+use serde_json::{Value, json};
+
 use crate::app::App;
 use crate::import_standards::{calendar, texts};
 use crate::imports::counts;
@@ -212,7 +214,7 @@ async fn producer_of_a_calendar_is_not_that_of_the_next_one() {
     let file = one("-//Quintet//Calendar//EN", "Alpha") + &one("-//Other//EN", "Bravo");
     assert_eq!(counts(&app, &file).await, [2, 0, 0, 0, 0]);
     // Only this software writes postponed events as tentative.
-    for (title, expected) in [("Alpha", "postponed"), ("Bravo", "scheduled")] {
+    for (title, expected) in [("Alpha", json!("postponed")), ("Bravo", Value::Null)] {
         let path = format!("/events?search={title}&start_date=2027-04-01");
         let list = app.get(&path).await.expect(200).json;
         assert_eq!(list["events"][0]["event_status"], expected, "{list}");
