@@ -1,6 +1,9 @@
 //! Operation 15: pastes of an address.
 
-use breaches::jobs::{Forecast, PastesOptions, SkipReason};
+use breaches::jobs::{Forecast, PastesOptions, SkipReason, load_pastes};
+use breaches::store::{Layout, jobs};
+use database::{DatabaseError, Db};
+use diesel::connection::SimpleConnection;
 use serde_json::json;
 
 use crate::app::{App, TEST, ZERO};
@@ -56,4 +59,42 @@ async fn dry_run_counts_links_and_changes_nothing() {
     assert_eq!(app.change(breaches::store::pastes::count).await, before);
     let loaded = breaches::jobs::load_pastes(&app.context, &options).unwrap();
     assert_eq!(loaded.added, forecast.new + forecast.known);
+}
+
+/// Makes the database reject an account.
+fn refuse(db: &mut Db, local: &str) -> Result<(), DatabaseError> {
+    let statements = match db {
+        Db::Sqlite(_) => format!(
+            "CREATE TRIGGER refuse BEFORE INSERT ON account WHEN NEW.local = '{local}' \
+             BEGIN SELECT RAISE(ABORT, 'refused'); END"
+        ),
+        Db::Pg(_) => format!(
+            "CREATE FUNCTION refuse() RETURNS trigger AS $$ BEGIN RAISE 'refused'; END $$ LANGUAGE plpgsql; \
+             CREATE TRIGGER refuse BEFORE INSERT ON account FOR EACH ROW \
+             WHEN (NEW.local = '{local}') EXECUTE FUNCTION refuse()"
+        ),
+    };
+    Ok(db.batch_execute(&statements)?)
+}
+
+#[actix_web::test]
+async fn long_paste_is_written_in_several_transactions() {
+    let app = App::start().await;
+    if app.change(Layout::of).await.is_distributed() {
+        return;
+    }
+    let emails: Vec<String> = (0..9_000).map(|n| format!("user{n:04}@load.example")).collect();
+    let text = json!({"Source": "Slexy", "Id": "1", "Emails": emails}).to_string();
+    let options = PastesOptions { file: app.folder.write("pastes.ndjson", text), no_notify: false };
+    app.change(|db| refuse(db, "user8999")).await;
+    assert!(load_pastes(&app.context, &options).is_err());
+    let added = app.change(jobs::all).await[0].added;
+    assert!((5_000..9_000).contains(&added), "{added}");
+    app.change(|db| {
+        let table = if matches!(db, Db::Pg(_)) { " ON account" } else { "" };
+        Ok(db.batch_execute(&format!("DROP TRIGGER refuse{table}"))?)
+    })
+    .await;
+    let outcome = load_pastes(&app.context, &options).unwrap();
+    assert_eq!(outcome.added, 9_000, "the first addresses are not counted twice");
 }

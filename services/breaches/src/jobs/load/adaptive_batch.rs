@@ -26,6 +26,10 @@ pub struct AdaptiveBatch {
     size: usize,
     least: usize,
     most: usize,
+    /// Whether to let other writers in after a while.
+    pauses: bool,
+    /// Time spent in transactions since the last pause.
+    busy: Duration,
 }
 
 impl AdaptiveBatch {
@@ -35,7 +39,7 @@ impl AdaptiveBatch {
     /// small.
     pub fn new(context: &JobContext, per_mib: usize, quick: bool) -> Self {
         match context.pools.backend() {
-            Backend::Postgres => Self { size: MIN_RECORDS, least: MIN_RECORDS, most: MIN_RECORDS },
+            Backend::Postgres => Self { pauses: false, ..Self::up_to(MIN_RECORDS) },
             Backend::Sqlite => {
                 let sizes = Self::up_to(context.settings.load_memory_mb.min(MAX_MIB) * per_mib);
                 if quick { Self { size: sizes.most, ..sizes } } else { sizes }
@@ -58,7 +62,8 @@ impl AdaptiveBatch {
 
     fn up_to(most: usize) -> Self {
         let most = most.max(MIN_RECORDS);
-        Self { size: (most / FIRST).max(MIN_RECORDS), least: MIN_RECORDS, most }
+        let size = (most / FIRST).max(MIN_RECORDS);
+        Self { size, least: MIN_RECORDS, most, pauses: true, busy: Duration::ZERO }
     }
 
     /// Returns the number of records in the next transaction.
@@ -72,14 +77,16 @@ impl AdaptiveBatch {
     }
 
     /// Runs a transaction, adjusts the size based on its duration, and pauses to let other writers
-    /// in.
+    /// in. Short transactions without a pause in between would also keep them out.
     pub fn run<E>(&mut self, transaction: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let begin = Instant::now();
         transaction()?;
         let took = begin.elapsed();
         self.learn(took);
-        if took > TARGET / 4 && self.most > MIN_RECORDS {
+        self.busy += took;
+        if self.pauses && self.busy > TARGET / 4 {
             thread::sleep(WRITERS_GAP);
+            self.busy = Duration::ZERO;
         }
         Ok(())
     }

@@ -7,8 +7,10 @@ use std::path::PathBuf;
 
 use batch::BoundedLines;
 use database::{DatabaseError, Db};
+use domain::EmailAddress;
 use serde::{Deserialize, Serialize};
 
+use super::adaptive_batch::AdaptiveBatch;
 use super::decoding::TextEncoding;
 use super::excluded::Excluded;
 use super::input::{self, JobInput, MAX_LINE};
@@ -30,11 +32,14 @@ use crate::store::{
     account_links, admin_events, jobs, mail_domains, pastes, untold_pastes, versions,
 };
 
-/// Maximum number of pastes per transaction. Their combined size is also limited, to the maximum
-/// length of a single line.
+/// Maximum number of pastes in memory. Their combined size is also limited, to the maximum length of
+/// a single line.
 const BATCH: usize = 200;
 /// The same for distributed databases, where each transaction has a high fixed cost.
 const STAGED_BATCH: usize = 4_000;
+/// Maximum number of addresses per transaction for each MiB of load memory; see
+/// [`AdaptiveBatch::new`].
+const PER_MIB: usize = 256;
 /// Maximum length of a line in MiB. Reduced to a quarter of `LOAD_MEMORY_MB` if that is less.
 const MAX_LINE_MIB: usize = 16;
 
@@ -47,7 +52,8 @@ pub struct PastesOptions {
     pub no_notify: bool,
 }
 
-/// Pastes to be written in one transaction.
+/// Pastes in memory. Distributed databases write them in one transaction, others in several if they
+/// have many addresses.
 #[derive(Default)]
 struct Batch {
     entries: Vec<Entry>,
@@ -68,6 +74,37 @@ impl Batch {
         self.size += entry.size;
         self.entries.push(entry);
     }
+
+    /// Empties the batch and returns its pastes.
+    fn take(&mut self) -> Self {
+        let Self { notifies, is_staged, .. } = *self;
+        std::mem::replace(self, Self { notifies, is_staged, ..Self::default() })
+    }
+}
+
+/// A paste with some of its addresses.
+struct Part<'a> {
+    entry: &'a Entry,
+    addresses: &'a [EmailAddress],
+    /// Whether the paste has no further addresses.
+    is_last: bool,
+}
+
+/// Takes up to `limit` addresses, starting after the first `skipped` addresses of the first paste.
+/// A paste without addresses counts as one.
+fn take_parts(entries: &[Entry], mut skipped: usize, limit: usize) -> Vec<Part<'_>> {
+    let (mut parts, mut left) = (Vec::new(), limit);
+    for entry in entries {
+        if left == 0 {
+            break;
+        }
+        let rest = &entry.addresses()[skipped..];
+        let addresses = &rest[..rest.len().min(left)];
+        left -= addresses.len().max(1);
+        skipped = 0;
+        parts.push(Part { entry, addresses, is_last: addresses.len() == rest.len() });
+    }
+    parts
 }
 
 /// Loads pastes with their addresses.
@@ -110,6 +147,7 @@ fn run(
     let mut db = RetryingConnection::open(&context.pools)?;
     let is_staged = accounts::placement_in_table(db.db())? == Placement::Staged;
     let mut batch = Batch { notifies: !options.no_notify, is_staged, ..Batch::default() };
+    let mut pace = AdaptiveBatch::new(context, PER_MIB, false);
     let mut open = true;
     let unreadable = || JobError::file(options.file.display().to_string());
     while let Some((number, line)) = lines.next_line().map_err(unreadable())? {
@@ -120,7 +158,9 @@ fn run(
                 invalid += entry.emails.invalid;
                 if open && running.after.is_none_or(|after| entry.line > after) {
                     if !batch.has_room(entry.size, longest) {
-                        open = commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
+                        let full = batch.take();
+                        open =
+                            commit(context, running.id, &mut db, &mut excluded, &full, &mut pace)?;
                     }
                     batch.push(entry);
                 }
@@ -129,7 +169,7 @@ fn run(
         }
         job_input.report(tally.counts);
     }
-    commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
+    commit(context, running.id, &mut db, &mut excluded, &batch, &mut pace)?;
     job_input.finish()?;
     SanityCheck::of_pastes().judge_file(&options.file, Counts::default(), &tally)?;
     if invalid > 0 {
@@ -144,35 +184,61 @@ fn commit(
     id: i64,
     db: &mut RetryingConnection,
     excluded: &mut Excluded,
-    batch: &mut Batch,
+    batch: &Batch,
+    pace: &mut AdaptiveBatch,
 ) -> Result<bool, JobError> {
-    let Some(last) = batch.entries.last() else { return Ok(true) };
-    let (cursor, now) = (last.line.to_le_bytes(), context.clock.unix());
-    let stored = db.transaction(|db| {
+    let (mut entries, mut skipped) = (&batch.entries[..], 0);
+    while !entries.is_empty() {
+        let limit = if batch.is_staged { usize::MAX } else { pace.records() };
+        let parts = take_parts(entries, skipped, limit);
+        match pace.run(|| write(context, id, db, excluded, batch, &parts)) {
+            Err(JobError::DoneElsewhere) => return Ok(false),
+            written => written?,
+        }
+        let written = parts.iter().filter(|part| part.is_last).count();
+        if written > 0 {
+            skipped = 0;
+        }
+        skipped += parts.last().filter(|part| !part.is_last).map_or(0, |p| p.addresses.len());
+        entries = &entries[written..];
+    }
+    Ok(true)
+}
+
+/// Writes parts of a batch in one transaction. The checkpoint moves past the pastes that are
+/// complete. A resumed load repeats the others, which adds no link twice.
+fn write(
+    context: &JobContext,
+    id: i64,
+    db: &mut RetryingConnection,
+    excluded: &mut Excluded,
+    batch: &Batch,
+    parts: &[Part<'_>],
+) -> Result<(), JobError> {
+    let complete = parts.iter().rfind(|part| part.is_last);
+    let (cursor, now) = (complete.map(|part| part.entry.line), context.clock.unix());
+    db.transaction(|db| {
         versions::lock_accounts(db)?;
         excluded.refresh(db)?;
         let mut news = News { notifies: batch.notifies, counts: BTreeMap::new() };
         let mut added = 0;
         if batch.is_staged {
-            added = link_staged(db, excluded, &batch.entries, &mut news)?;
+            added = link_staged(db, excluded, parts, &mut news)?;
         } else {
-            for entry in &batch.entries {
-                added += link(db, excluded, entry, &mut news)?;
+            for part in parts {
+                added += link(db, excluded, part, &mut news)?;
             }
         }
         untold_pastes::add(db, &news.counts)?;
-        let moved = jobs::advance(db, id, &cursor, added, now)?;
-        job::expect_open(db, id, moved)
-    });
-    let Batch { notifies, is_staged, .. } = *batch;
-    *batch = Batch { notifies, is_staged, ..Batch::default() };
-    match stored {
-        Err(JobError::DoneElsewhere) => Ok(false),
-        stored => stored.map(|()| true),
-    }
+        let is_open = match cursor {
+            Some(line) => jobs::advance(db, id, &line.to_le_bytes(), added, now)?,
+            None => jobs::count(db, id, added, now)?,
+        };
+        job::expect_open(db, id, is_open)
+    })
 }
 
-/// The new links in a batch.
+/// The new links in a transaction.
 struct News {
     /// Whether to post notices about them.
     notifies: bool,
@@ -203,12 +269,17 @@ impl News {
     }
 }
 
-/// Links a paste to its addresses.
-fn link(db: &mut Db, excluded: &Excluded, entry: &Entry, news: &mut News) -> Result<i64, JobError> {
-    let paste = pastes::upsert(db, &entry.paste)?;
-    let is_shown = !rules::is_opt_out_mark(&entry.paste.source);
+/// Links a paste to some of its addresses.
+fn link(
+    db: &mut Db,
+    excluded: &Excluded,
+    part: &Part<'_>,
+    news: &mut News,
+) -> Result<i64, JobError> {
+    let paste = pastes::upsert(db, &part.entry.paste)?;
+    let is_shown = !rules::is_opt_out_mark(&part.entry.paste.source);
     let mut added = 0;
-    for address in &entry.emails.addresses {
+    for address in part.addresses {
         let k = AccountKey::of(&address.sha1()).0;
         if !excluded.contains(db, k, &sorted_text::of(address))? {
             let row = account_links::ensure(db, address)?;
@@ -227,17 +298,17 @@ fn link(db: &mut Db, excluded: &Excluded, entry: &Entry, news: &mut News) -> Res
 fn link_staged(
     db: &mut Db,
     excluded: &Excluded,
-    entries: &[Entry],
+    parts: &[Part<'_>],
     news: &mut News,
 ) -> Result<i64, JobError> {
     let mut links: Vec<(i64, Cow<'_, str>, i64)> = Vec::new();
     let mut hidden = HashSet::new();
-    for entry in entries {
-        let paste = pastes::upsert(db, &entry.paste)?;
-        if rules::is_opt_out_mark(&entry.paste.source) {
+    for part in parts {
+        let paste = pastes::upsert(db, &part.entry.paste)?;
+        if rules::is_opt_out_mark(&part.entry.paste.source) {
             hidden.insert(paste);
         }
-        for address in &entry.emails.addresses {
+        for address in part.addresses {
             let (k, text) = (AccountKey::of(&address.sha1()).0, sorted_text::of(address));
             if !excluded.contains(db, k, &text)? {
                 links.push((k, text, paste));
@@ -315,5 +386,22 @@ mod tests {
             }
             assert_eq!(batch.entries.len(), expected);
         }
+    }
+
+    #[test]
+    fn transaction_takes_part_of_a_long_paste_and_several_short_ones() {
+        let entry = |emails: &str| {
+            let json = format!(r#"{{"Source":"Pastebin","Id":"a","Emails":[{emails}]}}"#);
+            read(7, &Line::Bytes(json.as_bytes())).unwrap().unwrap()
+        };
+        let long = r#""a@c.example","b@c.example","c@c.example""#;
+        let entries = [entry(long), entry(""), entry(r#""d@c.example""#)];
+        let taken = |skipped, limit| {
+            let parts = take_parts(&entries, skipped, limit);
+            parts.iter().map(|part| (part.addresses.len(), part.is_last)).collect::<Vec<_>>()
+        };
+        assert_eq!(taken(0, 2), [(2, false)]);
+        assert_eq!(taken(2, 2), [(1, true), (0, true)]);
+        assert_eq!(taken(0, usize::MAX), [(3, true), (0, true), (1, true)]);
     }
 }
