@@ -7,9 +7,26 @@ use std::sync::LazyLock;
 use super::folded_name::{fold, joined};
 
 /// Names that count only as whole words, since they're also parts of other words.
-const WORDS: [&str; 17] = [
-    "pass", "passe", "pw", "pin", "otp", "totp", "psw", "pswd", "pwrd", "mdp", "clave", "sandi",
-    "geslo", "parol", "parool", "parole", "암호",
+const WORDS: [&str; 19] = [
+    "pass",
+    "passe",
+    "pw",
+    "pin",
+    "otp",
+    "totp",
+    "psw",
+    "pswd",
+    "pwrd",
+    "mdp",
+    "clave",
+    "sandi",
+    "geslo",
+    "parol",
+    "parool",
+    "parole",
+    "гасло",
+    "κωδικός",
+    "암호",
 ];
 
 /// Names that count anywhere in a title. Spaces are ignored.
@@ -160,6 +177,8 @@ mod tests {
             "ПАРОЛЬ",
             "Κωδικός πρόσβασης",
             "ΚΩΔΙΚΟΣ ΠΡΟΣΒΑΣΗΣ",
+            "Κωδικός",
+            "Гасло",
             "סיסמה",
             "كلمة المرور",
             "पासवर्ड",

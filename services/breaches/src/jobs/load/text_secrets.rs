@@ -10,13 +10,25 @@ pub fn is_inside(byte: u8) -> bool {
 }
 
 /// Returns `true` if the text between an address and the next `@` belongs to a secret, as in
-/// `address:secret`, `address|secret` and `address----secret`.
+/// `address:secret`, `address|secret`, `address----secret` and `address password secret`.
 pub fn follows_address(text: &[u8]) -> bool {
     const ESCAPED_LINE_ENDS: [&[u8]; 6] = [b"\\n", b"\\r", b"%0a", b"%0A", b"%0d", b"%0D"];
     let is_end = |byte: &u8| b",;\"'<>()".contains(byte) || byte.is_ascii_whitespace();
-    [&b":"[..], b"|", b"--"].iter().any(|separator| text.starts_with(separator))
-        && !text.iter().any(is_end)
-        && !ESCAPED_LINE_ENDS.iter().any(|end| memchr::memmem::find(text, end).is_some())
+    let has_separator =
+        [&b":"[..], b"|", b"--"].iter().any(|separator| text.starts_with(separator));
+    is_only_label(text)
+        || has_separator
+            && !text.iter().any(is_end)
+            && !ESCAPED_LINE_ENDS.iter().any(|end| memchr::memmem::find(text, end).is_some())
+}
+
+/// Returns `true` if there is nothing but the name of a secret before the last word of a text, as in
+/// a `.netrc` file: `login ada@corp.example password secret`.
+fn is_only_label(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let before = text.trim_end_matches(is_in_word);
+    let label = before.trim_matches(|c: char| is_gap(c) || c.is_ascii_punctuation());
+    label.chars().all(char::is_alphanumeric) && is_secret(label)
 }
 
 /// Returns `true` if an address might be a secret that contains an `@` and a dot, because it's on
@@ -33,14 +45,61 @@ pub fn is_doubtful(between: &[u8], domain: &str) -> bool {
 const SEPARATORS: [char; 4] = [':', '=', '：', '＝'];
 
 /// Returns `true` if the last word of a text follows a label for a secret, as in `Password:
-/// secret`, `"password" => "secret"` or `<password>secret`. A label for a whole login, as in
-/// `Email:Password: address:secret`, doesn't count.
+/// secret`, `"password" => "secret"` or `<password>secret`, or the same with escapes of URLs or
+/// HTML. A label for a whole login, as in `Email:Password: address:secret`, doesn't count.
 ///
 /// The secret may contain symbols and escaped quotes before its last word, as in `Password:
 /// my$secret` and `"password":"my\"secret"`.
 pub fn has_label(text: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(text);
-    let mut rest = &*text;
+    let mut text = String::from_utf8_lossy(text).into_owned();
+    loop {
+        if has_plain_label(&text) {
+            return true;
+        }
+        let Some(unescaped) = unescape_once(&text) else { return false };
+        text = unescaped;
+    }
+}
+
+/// Decodes `%XX` and HTML entities, except for letters beyond ASCII. Returns `None` if there are
+/// none.
+fn unescape_once(text: &str) -> Option<String> {
+    let (mut unescaped, mut rest) = (String::new(), text);
+    while let Some(place) = rest.find(['%', '&']) {
+        unescaped.push_str(&rest[..place]);
+        rest = &rest[place..];
+        let (c, length) =
+            escape(rest).unwrap_or((if rest.starts_with('%') { '%' } else { '&' }, 1));
+        unescaped.push(c);
+        rest = &rest[length..];
+    }
+    unescaped.push_str(rest);
+    (unescaped.len() < text.len()).then_some(unescaped)
+}
+
+/// Decodes the escape at the start of a text and returns its length as well.
+fn escape(text: &str) -> Option<(char, usize)> {
+    const ENTITIES: [(&str, char); 9] = [
+        ("&quot;", '"'),
+        ("&#34;", '"'),
+        ("&#x22;", '"'),
+        ("&#39;", '\''),
+        ("&apos;", '\''),
+        ("&lt;", '<'),
+        ("&gt;", '>'),
+        ("&nbsp;", ' '),
+        ("&amp;", '&'),
+    ];
+    if let Some((entity, c)) = ENTITIES.iter().find(|(entity, _)| text.starts_with(entity)) {
+        return Some((*c, entity.len()));
+    }
+    let digits = text.strip_prefix('%')?.get(..2)?;
+    let byte = u8::from_str_radix(digits, 16).ok().filter(u8::is_ascii)?;
+    Some((char::from(byte), 3))
+}
+
+fn has_plain_label(text: &str) -> bool {
+    let mut rest = text;
     loop {
         let before = rest.trim_end_matches(is_in_word);
         if ends_in_label(before) {
@@ -74,12 +133,23 @@ fn ends_in_other_name(text: &str) -> bool {
 /// Returns `true` if a text ends in a label for a secret and its separator.
 fn ends_in_label(text: &str) -> bool {
     let before = text.trim_end_matches(is_gap);
-    if let Some(before) = before.strip_suffix('>') {
-        let Some(key) = before.strip_suffix('=') else { return is_secret(element(before)) };
+    if let Some(key) = before_serialized(before) {
+        return is_label(split_phrase(key.trim_end_matches(is_gap)).1);
+    }
+    if let Some(tag) = before.strip_suffix('>') {
+        let Some(key) = tag.strip_suffix('=') else {
+            return names_secret(start_tag(tag), &["name", "key"]) || ends_in_formatted(before);
+        };
         return is_label(split_phrase(key.trim_end_matches(|c| is_gap(c) || c == ']')).1);
     }
     let Some(before) = before.strip_suffix(SEPARATORS) else { return false };
-    let (before, label) = split_phrase(before.trim_end_matches(is_gap));
+    // As in `user[password]=`, `<b>Password</b>:` and `Password....:`.
+    let (before, _) = split_formatting(before.trim_end_matches(|c| is_gap(c) || "[].".contains(c)));
+    let text = before.trim_end_matches(is_gap);
+    let (before, label) = split_phrase(text);
+    if label.split_whitespace().next_back().is_some_and(|word| word.eq_ignore_ascii_case("value")) {
+        return names_secret(start_tag(text), &["name", "key", "type"]);
+    }
     // A label in an unknown encoding could mean anything.
     if !is_label(label) && !label.contains(char::REPLACEMENT_CHARACTER) {
         return false;
@@ -90,6 +160,51 @@ fn ends_in_label(text: &str) -> bool {
     };
     let (_, first) = split_phrase(before.trim_end_matches(is_gap));
     !address_titles::is_address(first.trim())
+}
+
+/// Returns the text before a string of PHP's `serialize`, as in `s:8:"password";s:6:"secret"`.
+fn before_serialized(text: &str) -> Option<&str> {
+    let text = text.strip_suffix(':')?;
+    let start = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    if start.len() == text.len() {
+        return None;
+    }
+    start.strip_suffix("s:")?.strip_suffix([';', '|', '{'])
+}
+
+/// Returns `true` for a label and tags, as in `<b>Password:</b>` and `<td>Password</td><td>`.
+fn ends_in_formatted(text: &str) -> bool {
+    let (before, is_next_cell) = split_formatting(text);
+    let before = before.trim_end_matches(is_gap);
+    if before.ends_with(SEPARATORS) {
+        return ends_in_label(before);
+    }
+    let (_, label) = split_phrase(before);
+    is_next_cell && !label.trim().contains(' ') && is_label(label)
+}
+
+/// Removes the tags that don't begin a new line from the end of a text. Also returns whether one of
+/// them ends a cell.
+fn split_formatting(text: &str) -> (&str, bool) {
+    const TAGS: [&str; 16] = [
+        "b", "strong", "i", "em", "u", "span", "font", "code", "label", "td", "th", "dt", "dd",
+        "tt", "key", "string",
+    ];
+    const CELLS: [&str; 4] = ["/td", "/th", "/dt", "/key"];
+    let (mut rest, mut is_next_cell) = (text, false);
+    loop {
+        let trimmed = rest.trim_end_matches(is_gap);
+        let Some((before, tag)) = trimmed.strip_suffix('>').and_then(|text| text.rsplit_once('<'))
+        else {
+            return (rest, is_next_cell);
+        };
+        let name = tag.split_ascii_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+        if tag.contains('>') || !TAGS.contains(&name.trim_start_matches('/')) {
+            return (rest, is_next_cell);
+        }
+        is_next_cell |= CELLS.contains(&&*name);
+        rest = before;
+    }
 }
 
 fn is_in_word(c: char) -> bool {
@@ -104,11 +219,24 @@ fn is_gap(c: char) -> bool {
     (c.is_whitespace() && !"\r\n".contains(c)) || "\"'*`\\".contains(c)
 }
 
-/// Returns the name of the start tag at the end of a text, without its `>`. Empty if there is none.
-fn element(text: &str) -> &str {
-    let Some((_, tag)) = text.rsplit_once('<') else { return "" };
-    let end = tag.find(|c: char| c.is_ascii_whitespace()).unwrap_or(tag.len());
-    if tag.starts_with('/') || tag.contains('>') { "" } else { &tag[..end] }
+/// Returns the start tag at the end of a text, without `<` and `>`. Empty if there is none.
+fn start_tag(text: &str) -> &str {
+    let tag = text.rsplit_once('<').map_or("", |(_, tag)| tag);
+    if tag.starts_with('/') || tag.contains('>') { "" } else { tag }
+}
+
+/// Returns `true` if the element or one of these attributes is the name of a secret, as in
+/// `<password>` and `<field name="password">`.
+fn names_secret(tag: &str, attributes: &[&str]) -> bool {
+    let (element, rest) = tag.split_once(|c: char| c.is_ascii_whitespace()).unwrap_or((tag, ""));
+    let is_secret_attribute = |(name, value): (&str, &str)| {
+        attributes.iter().any(|attribute| attribute.eq_ignore_ascii_case(name)) && is_secret(value)
+    };
+    is_secret(element)
+        || rest
+            .split_ascii_whitespace()
+            .filter_map(|attribute| attribute.split_once('='))
+            .any(is_secret_attribute)
 }
 
 /// Splits off the last words of a text, up to a line break or punctuation.
@@ -160,6 +288,25 @@ mod tests {
             "{\\\"password\\\": \\\"s\\\\\\\"p",
             "password=MD5('p",
             "密码：s＝p",
+            "['password'] = 'p",
+            "user[password]=p",
+            "user[password][]=p",
+            "Password........: p",
+            "s:8:\"password\";s:1:\"p",
+            "s:8:\\\"password\\\";s:1:\\\"p",
+            "password|s:1:\"p",
+            "<field name=\"password\">p",
+            "<add key=\"Password\" value=\"p",
+            "<input type='password' name='x' value='p",
+            "<b>Password:</b> p",
+            "<b>Password</b>: p",
+            "<th>Password</th> <td class=\"x\">p",
+            "<key>password</key><string>p",
+            "&quot;password&quot;:&quot;p",
+            "{&amp;quot;password&amp;quot;:&amp;quot;p",
+            "?next=%2Flogin%3Fpassword%3Dp",
+            "%7B%22password%22%3A%22p",
+            "user%5Bpassword%5D=p",
         ] {
             assert!(has_label(text.as_bytes()), "{text}");
         }
@@ -184,6 +331,15 @@ mod tests {
             "{\\\"password\\\":\\\"x\\\",\\\"name\\\":\\\"ada",
             "Password: x | ada",
             "Password: x!\nada",
+            "s:8:\"password\";s:1:\"x\";s:5:\"email\";s:3:\"ada",
+            "<field name=\"email\">ada",
+            "<input type='text' name='email' value='ada",
+            "<th>Email</th><th>Password</th></tr><tr><td>ada",
+            "<td>Change the password</td><td>ada",
+            "<b>Password:</b> x<br>ada",
+            "%22password%22%3A%22x%22%2C%22email%22%3A%22ada",
+            "?next=%3Fpassword%3Dx%26email%3Dada",
+            "100%password",
         ] {
             assert!(!has_label(text.as_bytes()), "{text}");
         }
@@ -198,10 +354,20 @@ mod tests {
 
     #[test]
     fn secret_follows_an_address_after_a_separator_of_combo_lists() {
-        for text in [":p", "|p", "--p", "----x/p"] {
+        for text in [":p", "|p", "--p", "----x/p", " password p", " (pw: p", "\tпароль\tp"] {
             assert!(follows_address(text.as_bytes()), "{text}");
         }
-        for text in [",bob", ";bob", ": bob", " | bob", "|x,bob", "|x\nbob", "-bob"] {
+        for text in [
+            ",bob",
+            ";bob",
+            ": bob",
+            " | bob",
+            "|x,bob",
+            "|x\nbob",
+            "-bob",
+            "\npw bob",
+            " pw of bob",
+        ] {
             assert!(!follows_address(text.as_bytes()), "{text}");
         }
     }
