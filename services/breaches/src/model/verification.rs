@@ -122,8 +122,9 @@ impl Proof {
         )
     }
 
-    /// Looks for the proof in a file.
+    /// Looks for the proof in a file, which may begin with a byte order mark.
     pub fn in_file(&self, content: &[u8]) -> Evidence {
+        let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
         match content.trim_ascii() {
             [] => Evidence::Absent,
             found if found == self.file_content().as_bytes() => Evidence::Proof,
@@ -206,6 +207,8 @@ mod tests {
             (String::new(), Evidence::Absent),
             (right.clone(), Evidence::Proof),
             (format!("\n {right}\r\n"), Evidence::Proof),
+            (format!("\u{feff}{right}\r\n"), Evidence::Proof),
+            ("\u{feff}".into(), Evidence::Absent),
             (format!("{right} x"), Evidence::Other),
             ("<html>not found</html>".into(), Evidence::Other),
         ] {
