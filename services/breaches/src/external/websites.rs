@@ -13,6 +13,9 @@ pub enum SiteError {
     /// There was no response over HTTPS or HTTP.
     #[error("the website did not respond")]
     Unreachable,
+    /// The website redirects to a place that isn't followed, or too often.
+    #[error("the website redirects to another host or too many times")]
+    Redirected,
     /// The response has an error status.
     #[error("the website responded with {0}")]
     Status(u16),
@@ -98,12 +101,12 @@ impl Websites for SiteFetcher {
 fn failed(error: FetchError) -> SiteError {
     match error {
         FetchError::TooLarge => SiteError::TooLarge,
+        FetchError::Redirected => SiteError::Redirected,
         FetchError::Forbidden
         | FetchError::UnknownHost
         | FetchError::NoConnection
         | FetchError::Insecure
         | FetchError::CutOff
-        | FetchError::Redirected
         | FetchError::TimedOut => SiteError::Unreachable,
     }
 }
