@@ -52,10 +52,15 @@ fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [
             (end, start, line.get(start..=start)?)
         }
     };
-    let rest = &line[start + separator.len()..];
-    let login = memchr::memmem::find(rest, separator)?;
-    let (website, last) = (&line[..end], &rest[login + separator.len()..]);
-    let is_reversed = is_url(last) && memchr::memmem::find(website, b"://").is_none();
+    let (website, rest) = (&line[..end], &line[start + separator.len()..]);
+    let has_scheme = memchr::memmem::find(website, b"://").is_some();
+    // As in `https://shop.example/login address:secret`.
+    let colon = (delimiter.is_none() && has_scheme && separator.trim_ascii().is_empty())
+        .then(|| memchr::memchr(b':', rest))
+        .flatten();
+    let login = [memchr::memmem::find(rest, separator), colon].into_iter().flatten().min()?;
+    let last = &rest[login + separator.len()..];
+    let is_reversed = is_url(last) && !has_scheme;
     let is_clear = !(is_reversed || separator == b":" && ends_in_user_name(website));
     is_clear.then_some((website, &rest[..login]))
 }
@@ -173,6 +178,10 @@ mod tests {
             ("https://ada@shop.example/:a@b.example:x", "a@b.example https://ada@shop.example/"),
             ("shop.example|a@b.example|x", "a@b.example shop.example"),
             ("https://shop.example/ a@b.example x", "a@b.example https://shop.example/"),
+            ("https://shop.example/ a@b.example:x y", "a@b.example https://shop.example/"),
+            ("https://shop.example/ a@b.example x:y", "a@b.example https://shop.example/"),
+            ("https://shop.example/\ta@b.example:x", "a@b.example https://shop.example/"),
+            ("https://shop.example/ name:x@y.example z", "name https://shop.example/"),
             (
                 "https://shop.example/login | a@b.example | x@y.example",
                 "a@b.example https://shop.example/login",
@@ -220,6 +229,7 @@ mod tests {
             "Secret.word.com:a@b.example:https://shop.example/login",
             "x;a@b.example;HTTP://shop.example/",
             "x : a@b.example : https://shop.example/",
+            "Secret.word.com a@b.example:x",
             "https://ada@corp.example:secret@shop.example:a@b.example:x",
         ] {
             assert_eq!(all(line, None), [(1, Err(SkipReason::Column))], "{line}");
