@@ -22,11 +22,13 @@ pub struct MailLimit {
     party: Vec<u8>,
     most: usize,
     seconds: i64,
+    /// Whether emails count if the mail server rejects their recipient.
+    counts_rejected: bool,
 }
 
 impl MailLimit {
     fn new(party: &str, most: usize, seconds: i64) -> Self {
-        Self { party: digest(party), most, seconds }
+        Self { party: digest(party), most, seconds, counts_rejected: false }
     }
 
     /// Returns the limits for domain verification: one for the address and one for the whole
@@ -39,12 +41,15 @@ impl MailLimit {
     }
 
     /// Returns the limits for emails requested on a web page: one for the address and one for the
-    /// client.
+    /// client. Emails with a rejected recipient count, so that nobody can try any number of
+    /// addresses.
     pub fn of_person(address: &str, client: IpAddr) -> Vec<Self> {
-        vec![
+        [
             Self::new(&format!("address {address}"), 3, HOUR),
             Self::new(&format!("client {}", network(client)), 30, HOUR),
         ]
+        .map(|limit| Self { counts_rejected: true, ..limit })
+        .into()
     }
 }
 
@@ -98,7 +103,7 @@ pub struct CountedMail {
 }
 
 /// Sends an email. If that fails, it no longer counts, because limits apply to sent emails, and its
-/// link is deleted.
+/// link is deleted. Some limits also apply to emails whose recipient was rejected.
 ///
 /// # Errors
 /// [`Error::Unavailable`] if the email can't be sent.
@@ -106,9 +111,10 @@ pub async fn send(state: &State, counted: CountedMail) -> Result<(), Error> {
     let CountedMail { limits, at, link, mail } = counted;
     let Err(error) = state.external().mailer.send(mail).await else { return Ok(()) };
     log::warn!("an email was not sent: {error}");
+    let is_rejected = error.permanent;
     let undo = move |db: &mut Db| -> Result<(), DatabaseError> {
         lock(db, &limits)?;
-        for limit in &limits {
+        for limit in limits.iter().filter(|limit| !(is_rejected && limit.counts_rejected)) {
             mail_counts::remove_one(db, &limit.party, at)?;
         }
         mail_tokens::remove(db, &link)
