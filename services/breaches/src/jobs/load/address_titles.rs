@@ -124,8 +124,16 @@ const PREFIXES: [&str; 48] = [
 const SUFFIXES: [&str; 2] = ["value", "primary"];
 
 /// Names of columns that contain a login, which is often an address.
-const LOGINS: [&str; 7] =
-    ["username", "user", "login", "user name", "login name", "username_value", "логин"];
+const LOGINS: [&str; 8] = [
+    "username",
+    "user",
+    "login",
+    "user name",
+    "login name",
+    "username_value",
+    "login_username",
+    "логин",
+];
 
 /// Parts of titles that have something to do with addresses, such as `mail_verified`.
 const MENTIONS: [&str; 10] =
@@ -291,6 +299,7 @@ mod tests {
             ("billing_email e-mail recovery_email", Choice::Column(1)),
             ("mail email", Choice::Column(1)),
             ("id login username", Choice::Column(2)),
+            ("name login_uri login_username login_password", Choice::Column(2)),
             ("id name", Choice::Missing),
             ("id email_verified", Choice::Missing),
             ("mail username e-mail", Choice::Ambiguous(vec![0, 2])),
