@@ -205,8 +205,9 @@ fn commit(
     Ok(true)
 }
 
-/// Writes parts of a batch in one transaction. The checkpoint moves past the pastes that are
-/// complete. A resumed load repeats the others, which adds no link twice.
+/// Writes parts of a batch in one transaction. The checkpoint is the line of the last paste that is
+/// complete, or the line before the first one. A resumed load repeats the others, which adds no link
+/// twice.
 fn write(
     context: &JobContext,
     id: i64,
@@ -215,8 +216,11 @@ fn write(
     batch: &Batch,
     parts: &[Part<'_>],
 ) -> Result<(), JobError> {
-    let complete = parts.iter().rfind(|part| part.is_last);
-    let (cursor, now) = (complete.map(|part| part.entry.line), context.clock.unix());
+    let complete = match parts.iter().rfind(|part| part.is_last) {
+        Some(part) => part.entry.line,
+        None => parts.first().map_or(0, |part| part.entry.line - 1),
+    };
+    let (cursor, now) = (complete.to_le_bytes(), context.clock.unix());
     db.transaction(|db| {
         versions::lock_accounts(db)?;
         excluded.refresh(db)?;
@@ -230,11 +234,8 @@ fn write(
             }
         }
         untold_pastes::add(db, &news.counts)?;
-        let is_open = match cursor {
-            Some(line) => jobs::advance(db, id, &line.to_le_bytes(), added, now)?,
-            None => jobs::count(db, id, added, now)?,
-        };
-        job::expect_open(db, id, is_open)
+        let moved = jobs::advance(db, id, &cursor, added, now)?;
+        job::expect_open(db, id, moved)
     })
 }
 
