@@ -133,6 +133,9 @@ fn ends_in_other_name(text: &str) -> bool {
 /// Returns `true` if a text ends in a label for a secret and its separator.
 fn ends_in_label(text: &str) -> bool {
     let before = text.trim_end_matches(is_gap);
+    if before.ends_with("\n\n") || before.ends_with("\r\n\r\n") {
+        return is_part_of_form(before);
+    }
     if let Some(key) = before_serialized(before) {
         return is_label(split_phrase(key.trim_end_matches(is_gap)).1);
     }
@@ -148,7 +151,7 @@ fn ends_in_label(text: &str) -> bool {
     let text = before.trim_end_matches(is_gap);
     let (before, label) = split_phrase(text);
     if label.split_whitespace().next_back().is_some_and(|word| word.eq_ignore_ascii_case("value")) {
-        return names_secret(start_tag(text), &["name", "key", "type"]);
+        return names_secret(start_tag(text), &["name", "key", "type"]) || follows_name(text);
     }
     // A label in an unknown encoding could mean anything.
     if !is_label(label) && !label.contains(char::REPLACEMENT_CHARACTER) {
@@ -160,6 +163,24 @@ fn ends_in_label(text: &str) -> bool {
     };
     let (_, first) = split_phrase(before.trim_end_matches(is_gap));
     !address_titles::is_address(first.trim())
+}
+
+/// Returns `true` for the header of a secret in `multipart/form-data`, which ends in
+/// `name="password"` and an empty line.
+fn is_part_of_form(text: &str) -> bool {
+    let header = text.trim_end().strip_suffix('"');
+    header
+        .and_then(|header| header.rsplit_once(" name=\""))
+        .is_some_and(|(_, name)| is_secret(name))
+}
+
+/// Returns `true` for the name of a secret and `value`, as in `"name":"password","value":"secret"`.
+fn follows_name(text: &str) -> bool {
+    let Some((before, _)) = text.rsplit_once(',') else { return false };
+    let (before, name) = split_phrase(before.trim_end_matches(is_gap));
+    let before = before.trim_end_matches(is_gap).strip_suffix(':');
+    let is_named = |text: &str| split_phrase(text.trim_end_matches(is_gap)).1 == "name";
+    is_secret(name) && before.is_some_and(is_named)
 }
 
 /// Returns the text before a string of PHP's `serialize`, as in `s:8:"password";s:6:"secret"`.
@@ -307,6 +328,8 @@ mod tests {
             "?next=%2Flogin%3Fpassword%3Dp",
             "%7B%22password%22%3A%22p",
             "user%5Bpassword%5D=p",
+            "{\"name\": \"password\", \"value\": \"p",
+            "form-data; name=\"password\"\r\n\r\np",
         ] {
             assert!(has_label(text.as_bytes()), "{text}");
         }
@@ -340,6 +363,9 @@ mod tests {
             "%22password%22%3A%22x%22%2C%22email%22%3A%22ada",
             "?next=%3Fpassword%3Dx%26email%3Dada",
             "100%password",
+            "{\"name\":\"password\",\"value\":\"x\"},{\"name\":\"email\",\"value\":\"ada",
+            "form-data; name=\"email\"\r\n\r\nada",
+            "Password:\n\nada",
         ] {
             assert!(!has_label(text.as_bytes()), "{text}");
         }
