@@ -4,6 +4,7 @@
 use breaches::jobs::{Cleaned, clean, examine};
 use breaches::store::{account_links, accounts, breaches as store_breaches, versions};
 use database::{DatabaseError, Db};
+use diesel::connection::SimpleConnection;
 use diesel::sql_types::BigInt;
 use diesel::{QueryableByName, RunQueryDsl, sql_query};
 use domain::EmailAddress;
@@ -227,4 +228,19 @@ async fn passwords_stored_as_websites_are_removed() {
     assert!(!names.contains(&"correct.battery".to_owned()), "{names:?}");
     // The account is kept, because its link to the breach is correct.
     assert_eq!(addresses(&app).await, ["a@example.com", "b@example.com"]);
+}
+
+#[actix_web::test]
+async fn doctor_reports_structural_faults() {
+    let app = app().await;
+    assert!(examine(&app.context).unwrap().is_sound());
+    let mut db = app.context.pools.connect().unwrap();
+    let Db::Sqlite(conn) = &mut db else { return };
+    conn.batch_execute(
+        "PRAGMA foreign_keys = OFF; \
+         INSERT INTO session (digest, subscriber_id, expires_at) VALUES (x'00', 999, 1)",
+    )
+    .unwrap();
+    let found = examine(&app.context).unwrap();
+    assert_eq!((found.structural_faults, found.is_sound()), (1, false));
 }

@@ -1,6 +1,6 @@
 //! `doctor`: checks the database for inconsistencies.
 
-use database::{DatabaseError, Db};
+use database::{DatabaseError, Db, structural_faults};
 use domain::Sha1Digest;
 
 use super::clean::is_odd;
@@ -21,6 +21,8 @@ const PLACES: usize = 50;
 pub struct Findings {
     /// Last migration that was applied.
     pub schema_version: Option<String>,
+    /// Damaged pages or indexes, and broken references between tables. The log names them.
+    pub structural_faults: usize,
     /// Number of breaches in the catalogue.
     pub breaches: usize,
     pub accounts: i64,
@@ -58,7 +60,8 @@ pub struct Findings {
 impl Findings {
     /// Returns `true` if there are no problems.
     pub fn is_sound(&self) -> bool {
-        self.unfiled + self.empty + self.retired_links == 0
+        self.structural_faults == 0
+            && self.unfiled + self.empty + self.retired_links == 0
             && self.odd_domains + self.odd_websites == 0
             && self.wrong_keys + self.orphan_ids + self.unsorted_lists == 0
             && self.opted_out + self.odd_addresses == 0
@@ -69,9 +72,13 @@ impl Findings {
 pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
     let mut db = context.pools.connect()?;
     let db = &mut db;
+    // Report structural damage first, because reading damaged rows might fail.
+    let faults = structural_faults(db)?;
+    faults.iter().for_each(|fault| log::error!("{fault}"));
     let catalogue = breaches::catalogue(db)?;
     let mut findings = Findings {
         schema_version: versions::schema_version(db)?,
+        structural_faults: faults.len(),
         breaches: catalogue.all().len(),
         accounts: accounts::count(db)?,
         unfiled: domain_accounts::unfiled(db)? + accounts::faults(db)?,
