@@ -32,8 +32,8 @@ use crate::store::{
     account_links, admin_events, jobs, mail_domains, pastes, untold_pastes, versions,
 };
 
-/// Maximum number of pastes in memory. Their combined size is also limited, to the maximum length of
-/// a single line.
+/// Maximum number of pastes in memory. Their combined size is also limited, to the maximum length
+/// of a single line.
 const BATCH: usize = 200;
 /// The same for distributed databases, where each transaction has a high fixed cost.
 const STAGED_BATCH: usize = 4_000;
@@ -206,8 +206,8 @@ fn commit(
 }
 
 /// Writes parts of a batch in one transaction. The checkpoint is the line of the last paste that is
-/// complete, or the line before the first one. A resumed load repeats the others, which adds no link
-/// twice.
+/// complete, or the line before the first one. A resumed load repeats the others, which adds no
+/// link twice.
 fn write(
     context: &JobContext,
     id: i64,

@@ -22,8 +22,8 @@ pub fn follows_address(text: &[u8]) -> bool {
             && !ESCAPED_LINE_ENDS.iter().any(|end| memchr::memmem::find(text, end).is_some())
 }
 
-/// Returns `true` if there is nothing but the name of a secret before the last word of a text, as in
-/// a `.netrc` file: `login ada@corp.example password secret`.
+/// Returns `true` if there is nothing but the name of a secret before the last word of a text, as
+/// in a `.netrc` file: `login ada@corp.example password secret`.
 fn is_only_label(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     let before = text.trim_end_matches(is_in_word);
