@@ -260,3 +260,20 @@ fn references_have_the_numbers_that_the_database_assigns() {
         assert!(row["n"].as_i64().unwrap() < 0, "{row}");
     }
 }
+
+#[test]
+fn indexes_inside_a_table_are_not_columns() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (a INT UNSIGNED NOT NULL, b VARCHAR(32) NOT NULL, INDEX by_a (a),
+            index by_b (b), KEY both (b, a DESC), FULLTEXT words (b), PRIMARY KEY (a));
+        CREATE TABLE u (\"index\" int, key vector(3), spatial geography(Point, 4326), point int);",
+    );
+    let names = |table: usize| -> Vec<String> {
+        let fields = made.fields(table).as_array().unwrap().iter();
+        let shown = fields.filter(|field| field["hidden"] != true);
+        shown.map(|field| field["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(0), ["a", "b"]);
+    assert_eq!(names(1), ["index", "key", "spatial", "point"]);
+    assert!(lines(&made).iter().all(|line| line.starts_with("u: the type ")), "{}", made.broken);
+}

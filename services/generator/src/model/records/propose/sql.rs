@@ -285,6 +285,9 @@ fn existing(table: &CreateTable, types: &Types) -> Existing {
             made.broken.push(definition.to_string());
             continue;
         }
+        if is_index(definition, &table.columns) {
+            continue;
+        }
         add(&mut made, definition, types);
         // SQLite's strict tables don't accept strings in blob columns.
         if table.strict
@@ -298,6 +301,22 @@ fn existing(table: &CreateTable, types: &Types) -> Existing {
         constrain(&mut made, constraint, types);
     }
     made
+}
+
+/// Returns whether a definition is a MySQL index, such as `INDEX name (column, other)`. In other
+/// dialects, it looks like a column whose type has this name.
+fn is_index(definition: &ColumnDef, columns: &[ColumnDef]) -> bool {
+    let Ident { value, quote_style, .. } = &definition.name;
+    let DataType::Custom(_, parts) = &definition.data_type else { return false };
+    let mut words = ["INDEX", "KEY", "FULLTEXT", "SPATIAL"].iter();
+    let is_part = |part: &String| {
+        let mut names = columns.iter().map(|own| own.name.value.as_str()).chain(["ASC", "DESC"]);
+        names.any(|name| name.eq_ignore_ascii_case(part))
+    };
+    quote_style.is_none()
+        && words.any(|word| value.eq_ignore_ascii_case(word))
+        && !parts.is_empty()
+        && parts.iter().all(is_part)
 }
 
 /// Adds a column, unless it is computed by the database.
