@@ -144,6 +144,8 @@ async fn faulty_alternatives_and_impossible_distinct_items_are_refused_with_thei
             {"name": "both", "type": "oneOf", "weights": [1], "by": "few", "fields": [{"type": "mac"}]},
             {"name": "inner", "type": "oneOf", "fields": [{"type": "mac"}, {"type": "nope"}]},
             {"name": "unique", "type": "oneOf", "unique": true, "fields": [{"type": "mac"}]},
+            {"name": "never", "type": "choice", "unique": true, "values": [1, 2, 3],
+                "weights": [0, 1, 0]},
             {"name": "itself", "type": "oneOf", "by": "itself", "fields": [{"type": "mac"}]}]),
     )
     .await;
@@ -156,7 +158,8 @@ async fn faulty_alternatives_and_impossible_distinct_items_are_refused_with_thei
         ("5/weights", "must be omitted"),
         ("6/fields/1/type", "must be one of"),
         ("7/unique", "cannot be guaranteed"),
-        ("8", "is derived from itself"),
+        ("8/unique", "is impossible: there are 1 values"),
+        ("9", "is derived from itself"),
     ] {
         let message = found[format!("/fields/{place}")][0].as_str().unwrap_or_default();
         assert!(message.contains(text), "{place}: {found}");

@@ -21,7 +21,7 @@ struct Choice {
     values: Vec<(Shape, String)>,
     /// Cumulative weights. Empty if all weights are equal.
     sums: Vec<f64>,
-    /// Indexes of the values, excluding duplicates of earlier ones.
+    /// Indexes of the values, excluding duplicates of earlier ones and those with weight 0.
     distinct: Vec<usize>,
 }
 
@@ -65,7 +65,11 @@ pub fn choice(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn 
     let sums = sums(members, values.len(), faults)?;
     let values: Vec<_> = values.iter().map(written).collect();
     let mut known = HashSet::new();
-    let distinct = (0..values.len()).filter(|place| known.insert(&values[*place].1)).collect();
+    let before = |place: usize| place.checked_sub(1).map_or(0.0, |before| sums[before]);
+    let has_weight = |place: usize| sums.is_empty() || sums[place] > before(place);
+    let distinct = (0..values.len())
+        .filter(|place| has_weight(*place) && known.insert(&values[*place].1))
+        .collect();
     Some(Box::new(Choice { values, sums, distinct }))
 }
 
