@@ -189,3 +189,24 @@ fn constraints_that_combined_schemas_give_several_times_are_reported() {
     let expected = "the rows may violate a constraint pattern that is given several times\n";
     assert_eq!(made.broken, expected);
 }
+
+#[test]
+fn references_to_the_whole_document_do_not_copy_its_definitions() {
+    // With a copy for each reference, this would take hours.
+    let texts: serde_json::Map<_, _> =
+        (0..20).map(|number| (format!("p{number}"), json!({"type": "string"}))).collect();
+    let definition = json!({ "properties": texts });
+    let definitions: serde_json::Map<_, _> =
+        (0..4_000).map(|number| (format!("d{number}"), definition.clone())).collect();
+    let own = (0..10).map(|number| (format!("m{number}"), json!({"$ref": "#"})));
+    let mut properties: serde_json::Map<_, _> = own.collect();
+    properties.insert("text".to_owned(), json!({"$ref": "#/definitions/d7/properties/p7"}));
+    let document = json!({"properties": properties, "definitions": definitions});
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let file = program.folder().write("large.json", document.to_string());
+    let made = program.run(&["schema", file.to_str().unwrap()]);
+    assert_eq!((made.code, made.errors.as_str()), (Some(0), ""));
+    let schema: Value = serde_json::from_str(&made.out).unwrap();
+    let fields = schema["fields"].as_array().or(schema["tables"][0]["fields"].as_array());
+    assert_eq!(fields.unwrap().len(), 11);
+}

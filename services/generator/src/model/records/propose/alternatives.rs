@@ -4,8 +4,9 @@
 use serde_json::{Map, Value, json};
 
 use super::column::{Column, Stored};
-use super::json_schema::{Reader, may_be_null};
+use super::json_schema::Reader;
 use super::measures::is_countable;
+use super::narrowed::may_be_null;
 
 /// Maximum number of alternatives.
 const MOST: usize = 100;

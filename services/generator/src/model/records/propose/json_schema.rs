@@ -1,14 +1,15 @@
 //! Proposes schemas for objects described by JSON Schema (draft 2020-12) or OpenAPI.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
 use super::column::{Column, Stored};
-use super::encodings::{base64, is_base64};
+use super::encodings::{base64, decoded, is_base64};
 use super::existing::is_name;
 use super::names::by_name;
-use super::narrowed::{narrow, rejects_null};
+use super::narrowed::{has_members, may_be_null, narrow, rejects_null, without_definitions};
 use super::sample::{distinct, shortened};
 use super::schema_numbers::{decimals, integer_multiples, multiples, with_integral_counts};
 use crate::model::records::fault::SchemaFault;
@@ -88,8 +89,14 @@ fn propose(
     };
     let schema =
         schema.ok_or_else(|| format!("the document does not contain a component {name}"))?;
-    let reader = Reader { document, most_nested, nested: Cell::new(0), broken: RefCell::default() };
-    let mut schema = schema.clone();
+    let reader = Reader {
+        document,
+        most_nested,
+        nested: Cell::new(0),
+        broken: RefCell::default(),
+        targets: RefCell::default(),
+    };
+    let mut schema = without_definitions(schema);
     if reader.resolved(&schema)["type"] == "array" {
         schema = reader.resolved(&schema)["items"].take();
     }
@@ -124,6 +131,17 @@ pub struct Reader<'a> {
     pub nested: Cell<usize>,
     /// Descriptions of the constraints that rows might violate.
     broken: RefCell<Vec<String>>,
+    /// Facts about the schemas that references lead to, by reference.
+    pub targets: RefCell<HashMap<String, Target>>,
+}
+
+/// Facts about a schema.
+#[derive(Clone)]
+pub struct Target {
+    /// The type of its values, or an empty string.
+    pub kind: String,
+    /// Whether it doesn't allow any values.
+    pub is_impossible: bool,
 }
 
 impl Reader<'_> {
@@ -154,7 +172,7 @@ impl Reader<'_> {
                 let target = target.as_str().unwrap_or_default();
                 let found = self.document.pointer(&decoded(target.trim_start_matches('#')));
                 match found.filter(|_| target.starts_with('#')) {
-                    Some(found) => left.push((found.clone(), is_nullable)),
+                    Some(found) => left.push((without_definitions(found), is_nullable)),
                     None => self.note(format!("the reference {target}, which is not in the file")),
                 }
             }
@@ -222,7 +240,7 @@ impl Reader<'_> {
         for ((name, property), own) in properties.iter().zip(&names) {
             let is_required = required.is_some_and(|names| names.iter().any(|own| own == name));
             if depth > 0 && !is_required && self.is_deepest(depth) {
-                let kind = kind(&self.resolved(property));
+                let kind = self.target(property).kind;
                 if kind == "object" || kind == "array" {
                     continue;
                 }
@@ -342,8 +360,7 @@ impl Reader<'_> {
                 known(json!({"type": "constant", "value": []}))
             }
             ("object", _) if self.is_deepest(depth) => {
-                let needs = property["required"].as_array().is_some_and(|names| !names.is_empty());
-                if needs || property["minProperties"].as_u64() > Some(0) {
+                if has_members(property) {
                     self.note(format!("the properties of {name}, which is nested too deeply"));
                 }
                 known(json!({"type": "constant", "value": {}}))
@@ -446,12 +463,6 @@ fn is_long(schema: &Value) -> bool {
     schema["minLength"].as_u64().is_some_and(|least| (3..=2_000).contains(&least))
 }
 
-/// Returns whether a schema allows null.
-pub fn may_be_null(schema: &Value) -> bool {
-    let is_null = |kinds: &Vec<Value>| kinds.iter().any(|kind| kind == "null");
-    schema["type"].as_array().is_some_and(is_null) || schema["nullable"] == true
-}
-
 /// Returns an expression whose matches also comply with the schema's length limits. The pair is the
 /// minimum and maximum match length of `regex`.
 fn of_length(regex: &str, (shortest, longest): (u64, u64), schema: &Value) -> Option<String> {
@@ -478,18 +489,4 @@ pub fn kind(schema: &Value) -> String {
         None => "",
     };
     kind.to_owned()
-}
-
-/// Decodes percent-encoded bytes in the fragment of a URI.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).filter(|_| *first == b'%');
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -1,10 +1,21 @@
-//! Combines schemas that apply together, as in `allOf` and next to `$ref`.
+//! Combines schemas that apply together, as in `allOf` and next to `$ref`, and reads the result.
 
 use serde_json::{Map, Value, json};
 
 /// Keywords that can't be combined unless their values are equal.
 const SINGLE: [&str; 8] =
     ["pattern", "format", "const", "multipleOf", "not", "if", "contains", "prefixItems"];
+
+/// Keywords with schemas that only references lead to.
+const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
+
+/// Copies a schema without its definitions. The definitions of a whole document can be large, and a
+/// recursive schema refers to the document very often.
+pub fn without_definitions(schema: &Value) -> Value {
+    let Value::Object(members) = schema else { return schema.clone() };
+    let kept = members.iter().filter(|(name, _)| !DEFINITIONS.contains(&name.as_str()));
+    Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+}
 
 /// Narrows a schema keyword to what the same keyword in another schema allows, too. Keywords that
 /// can't be combined, such as patterns, keep their value. Returns whether the result complies with
@@ -120,11 +131,32 @@ pub fn rejects_null(part: &Map<String, Value>) -> bool {
         || part.get("const").is_some_and(|value| !value.is_null())
 }
 
+/// Returns whether an object has to have members.
+pub fn has_members(schema: &Value) -> bool {
+    schema["required"].as_array().is_some_and(|names| !names.is_empty())
+        || schema["minProperties"].as_u64() > Some(0)
+}
+
+/// Returns whether a schema allows null.
+pub fn may_be_null(schema: &Value) -> bool {
+    let is_null = |kinds: &Vec<Value>| kinds.iter().any(|kind| kind == "null");
+    schema["type"].as_array().is_some_and(is_null) || schema["nullable"] == true
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::{narrow, rejects_null};
+    use super::{narrow, rejects_null, without_definitions};
+
+    #[test]
+    fn copy_of_a_schema_has_no_definitions() {
+        let schema = json!({
+            "definitions": {"a": {}}, "$defs": {"b": {}}, "properties": {"definitions": {}}});
+        let expected = json!({"properties": {"definitions": {}}});
+        assert_eq!(without_definitions(&schema), expected);
+        assert_eq!(without_definitions(&json!(false)), json!(false));
+    }
 
     #[test]
     fn narrowed_schema_satisfies_both_schemas() {

@@ -3,7 +3,7 @@
 use regex_automata::meta::Regex;
 use serde_json::{Map, Value, json};
 
-use super::json_schema::Reader;
+use super::json_schema::{Reader, Target, kind};
 use super::satisfied::satisfies;
 
 impl Reader<'_> {
@@ -59,9 +59,32 @@ impl Reader<'_> {
         parsed.collect()
     }
 
+    /// Returns facts about a schema. Those of plain references are kept, as a recursive schema needs
+    /// them at every level.
+    pub fn target(&self, schema: &Value) -> Target {
+        let read = || Target {
+            kind: kind(&self.resolved(schema)),
+            is_impossible: self.allows_nothing(schema),
+        };
+        let Some(reference) = reference(schema) else { return read() };
+        let known = self.targets.borrow().get(reference).cloned();
+        known.unwrap_or_else(|| {
+            let target = read();
+            self.targets.borrow_mut().insert(reference.to_owned(), target.clone());
+            target
+        })
+    }
+
     /// Returns whether a schema doesn't allow any values because it is `false` or combined with
     /// `false`.
     pub fn is_impossible(&self, schema: &Value) -> bool {
+        match reference(schema) {
+            Some(_) => self.target(schema).is_impossible,
+            None => self.allows_nothing(schema),
+        }
+    }
+
+    fn allows_nothing(&self, schema: &Value) -> bool {
         if let Some(allows_all) = schema.as_bool() {
             return !allows_all;
         }
@@ -69,6 +92,12 @@ impl Reader<'_> {
         let not = whole.get("not");
         not.is_some_and(|not| *not == true || not.as_object().is_some_and(Map::is_empty))
     }
+}
+
+/// Returns the target of a schema that has no other members than a reference.
+fn reference(schema: &Value) -> Option<&str> {
+    let members = schema.as_object().filter(|members| members.len() == 1)?;
+    members.get("$ref")?.as_str()
 }
 
 /// Returns the names of an object's required properties.
