@@ -191,6 +191,31 @@ fn constraints_that_combined_schemas_give_several_times_are_reported() {
 }
 
 #[test]
+fn recursive_parts_below_the_deepest_level_are_left_out_or_null() {
+    fn is_node(node: &Value) -> bool {
+        let kids = node["kids"].as_array();
+        let next = node.get("next").filter(|next| !next.is_null());
+        node["v"].is_i64()
+            && next.is_none_or(is_node)
+            && kids.is_none_or(|kids| kids.iter().all(is_node))
+    }
+    for required in [json!(["v"]), json!(["v", "next", "kids"])] {
+        let node = json!({"type": "object", "required": required, "properties": {
+            "v": {"type": "integer"},
+            "next": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]},
+            "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}}});
+        let document = json!({
+            "properties": {"node": {"$ref": "#/$defs/node"}}, "required": ["node"],
+            "$defs": {"node": node}});
+        let made = Proposal::json(&document);
+        assert_eq!(made.broken, "", "{required}");
+        let values = made.values("node");
+        assert!(values.iter().all(is_node), "{required}: {}", values[0]);
+        assert!(values.iter().any(|node| node["next"]["kids"][0]["v"].is_i64()));
+    }
+}
+
+#[test]
 fn references_to_the_whole_document_do_not_copy_its_definitions() {
     // With a copy for each reference, this would take hours.
     let texts: serde_json::Map<_, _> =

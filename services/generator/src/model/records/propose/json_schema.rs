@@ -351,6 +351,9 @@ impl Reader<'_> {
             ("array", _)
                 if self.is_deepest(depth)
                     || property["maxItems"] == 0
+                    || property["minItems"].as_u64().unwrap_or(0) == 0
+                        && self.is_deepest(depth + 1)
+                        && self.needs_members(&property["items"])
                     || property["prefixItems"].is_null()
                         && self.is_impossible(&property["items"]) =>
             {
@@ -360,10 +363,12 @@ impl Reader<'_> {
                 known(json!({"type": "constant", "value": []}))
             }
             ("object", _) if self.is_deepest(depth) => {
-                if has_members(property) {
+                let is_null = has_members(property) && may_be_null(property);
+                if has_members(property) && !is_null {
                     self.note(format!("the properties of {name}, which is nested too deeply"));
                 }
-                known(json!({"type": "constant", "value": {}}))
+                let value = if is_null { Value::Null } else { json!({}) };
+                known(json!({"type": "constant", "value": value}))
             }
             ("array", _) => {
                 // All items of an array field have the same type, so we reduce a tuple to its first

@@ -4,6 +4,7 @@ use regex_automata::meta::Regex;
 use serde_json::{Map, Value, json};
 
 use super::json_schema::{Reader, Target, kind};
+use super::narrowed::has_members;
 use super::satisfied::satisfies;
 
 impl Reader<'_> {
@@ -91,6 +92,12 @@ impl Reader<'_> {
         let (whole, ..) = self.split(schema);
         let not = whole.get("not");
         not.is_some_and(|not| *not == true || not.as_object().is_some_and(Map::is_empty))
+    }
+
+    /// Returns whether a schema requires objects with members.
+    pub fn needs_members(&self, schema: &Value) -> bool {
+        let own = self.resolved(schema);
+        kind(&own) == "object" && has_members(&own)
     }
 }
 
