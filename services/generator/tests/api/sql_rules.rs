@@ -277,3 +277,19 @@ fn indexes_inside_a_table_are_not_columns() {
     assert_eq!(names(1), ["index", "key", "spatial", "point"]);
     assert!(lines(&made).iter().all(|line| line.starts_with("u: the type ")), "{}", made.broken);
 }
+
+#[test]
+fn expressions_with_thousands_of_operators_are_reported() {
+    let long = "a > 1".to_owned() + &" AND a > 1".repeat(20_000);
+    let short = "b = 'v0'".to_owned() + &" OR b = 'v1'".repeat(300);
+    let made = Proposal::sql(&format!(
+        "CREATE TABLE t (a int, b text NOT NULL CHECK ({short}), CHECK ({long}));
+        CREATE TABLE u (a int CHECK ({long}), b int);
+        ALTER TABLE u ADD CHECK ({long});"
+    ));
+    let rows = made.rows["t"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["b"].as_str().unwrap().starts_with('v')));
+    let found = lines(&made);
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found.iter().all(|line| line.contains("a > 1 AND a > 1")), "{found:?}");
+}

@@ -17,7 +17,7 @@ use super::keys::key;
 use super::partitions::{self, Partition};
 use super::qualified::{full, spelled};
 use super::rewritten::{rewritten, with_simple_identities};
-use super::statements::{Part, is_mysql, statements};
+use super::statements::{Part, is_long_chain, is_mysql, statements};
 use super::types::{is_unknown, stored};
 use super::virtual_tables::{created, has_data_of};
 
@@ -246,6 +246,9 @@ impl Kind {
 
 /// Parses a statement in the first dialect in which it is valid.
 fn parsed(text: &str) -> Result<Statement, String> {
+    if is_long_chain(text) {
+        return Err("an expression has too many operators in a row".to_owned());
+    }
     let dialects: [&dyn Dialect; 3] = [&PostgreSqlDialect {}, &MySqlDialect {}, &SQLiteDialect {}];
     let mut errors = Vec::new();
     let found = dialects.iter().find_map(|dialect| {
