@@ -159,8 +159,12 @@ fn call(function: Function, first: Value, second: Value) -> Value {
             Value::Text(first.into_text().chars().take(count.max(0.0) as usize).collect())
         }
         (Function::Round, Value::Number(number), Value::Number(decimals)) => {
-            let one = 10_f64.powi(decimals.clamp(0.0, 9.0) as i32);
-            Value::number((number * one).round() / one)
+            // Negative numbers of decimals round to tens, hundreds and so on.
+            let one = 10_f64.powi(decimals.abs().min(9.0) as i32);
+            Value::number(match decimals < 0.0 {
+                true => (number / one).round() * one,
+                false => (number * one).round() / one,
+            })
         }
         (Function::Floor, Value::Number(number), _) => Value::number(number.floor()),
         (Function::Ceiling, Value::Number(number), _) => Value::number(number.ceil()),

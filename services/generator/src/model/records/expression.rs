@@ -240,6 +240,7 @@ mod tests {
             ("10 - 2 - 3", 5.0),
             ("-count + 5 % 3", -1.0),
             ("round(price * count * 1.19, 2)", 44.63),
+            ("round(1234.5, -2) + round(1251, 0 - 2)", 2500.0),
             ("if(price > 10, 1, 0)", 1.0),
             ("min(price, 4) + max(1, 2) + abs(0 - 3)", 9.0),
             ("daysBetween(born, '2000-03-01')", 2.0),
