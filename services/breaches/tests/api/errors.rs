@@ -316,14 +316,14 @@ async fn exhausted_connection_pool_is_503_with_retry_after() {
     let server = testkit::TestServer::start(breaches::Breaches::new(state)).await;
     let (started, mut running) = tokio::sync::mpsc::unbounded_channel();
     let (release, released) = std::sync::mpsc::channel::<()>();
-    let released = std::sync::Arc::new(std::sync::Mutex::new(released));
+    let released = std::sync::Arc::new(parking_lot::Mutex::new(released));
     let holder = actix_web::rt::spawn(async move {
         // On a busy machine, taking the connection can also take longer than the pool waits.
         loop {
             let (started, released) = (started.clone(), released.clone());
             let hold = move |_: &mut database::Db| -> Result<(), database::DatabaseError> {
                 started.send(()).unwrap();
-                released.lock().unwrap().recv().unwrap();
+                released.lock().recv().unwrap();
                 Ok(())
             };
             if pools.read(hold).await.is_ok() {

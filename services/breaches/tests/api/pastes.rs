@@ -32,7 +32,7 @@ async fn dry_run_counts_links_and_changes_nothing() {
     app.change(|db| {
         let email = domain::EmailAddress::parse("gone@example.com").unwrap();
         breaches::opt_out(db, &email, breaches::model::OptOut::Breaches, 0)
-            .map_err(database::DatabaseError::broken)
+            .map_err(DatabaseError::broken)
     })
     .await;
     let before = app.change(breaches::store::pastes::count).await;
@@ -57,7 +57,7 @@ async fn dry_run_counts_links_and_changes_nothing() {
     };
     assert_eq!(forecast, expected);
     assert_eq!(app.change(breaches::store::pastes::count).await, before);
-    let loaded = breaches::jobs::load_pastes(&app.context, &options).unwrap();
+    let loaded = load_pastes(&app.context, &options).unwrap();
     assert_eq!(loaded.added, forecast.new + forecast.known);
 }
 
