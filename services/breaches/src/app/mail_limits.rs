@@ -41,8 +41,8 @@ impl MailLimit {
     }
 
     /// Returns the limits for emails requested on a web page: one for the address and one for the
-    /// client. Emails with a rejected recipient count, so that nobody can try any number of
-    /// addresses.
+    /// client. Emails with a rejected recipient count, so that a client can't use a page to
+    /// find out which of many addresses exist.
     pub fn of_person(address: &str, client: IpAddr) -> Vec<Self> {
         [
             Self::new(&format!("address {address}"), 3, HOUR),
