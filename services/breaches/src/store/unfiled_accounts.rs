@@ -83,11 +83,12 @@ pub fn file(db: &mut Db, rows: &mut [DomainAccount]) -> Result<(), DatabaseError
     }
 }
 
-/// Makes loads postpone their index entries. A job that is adding entries has to stop.
+/// Makes loads postpone their index entries. A job that is adding entries has to stop. The removals
+/// that were recorded are kept for the next job, because the stopped one may have added their
+/// entries.
 pub fn postpone(db: &mut Db) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = &mut *db else { return Ok(()) };
     conn.batch_execute(STOP_RECORDING)?;
-    conn.batch_execute(FORGET_REMOVALS)?;
     versions::set(db, STATE, POSTPONED)
 }
 
@@ -239,6 +240,30 @@ mod tests {
                 remove(db, "b")?;
                 begin(db)?;
                 assert!(!remove_stale(db)?);
+                Ok::<_, DatabaseError>(())
+            })
+            .unwrap();
+    }
+
+    #[test]
+    fn entry_added_after_a_removal_is_deleted_even_if_a_load_stops_the_job() {
+        let database = testkit::Database::in_file();
+        let pools = unfiled(&database);
+        pools
+            .write_blocking(|db| {
+                begin(db)?;
+                let mut missing = page(db, (i64::MIN, -1))?;
+                remove(db, "a")?;
+                domain_accounts::add(db, &mut missing)?;
+                postpone(db)?;
+                begin(db)?;
+                let mut present = page(db, (i64::MIN, -1))?;
+                domain_accounts::add(db, &mut present)?;
+                stop_recording(db)?;
+                while remove_stale(db)? {}
+                finish(db)?;
+                let [found, expected] = entries(db)?;
+                assert_eq!((found.len(), found), (2, expected));
                 Ok::<_, DatabaseError>(())
             })
             .unwrap();

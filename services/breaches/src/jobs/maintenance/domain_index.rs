@@ -19,7 +19,7 @@ use crate::jobs::load::adaptive_batch::AdaptiveBatch;
 use crate::jobs::retry::RetryingConnection;
 use crate::store::domain_accounts::{self, DomainAccount};
 use crate::store::jobs::{self, Counts};
-use crate::store::{domain_controls, load_connections, unfiled_accounts};
+use crate::store::{domain_controls, load_connections, traces, unfiled_accounts};
 
 /// Kind of the jobs that complete the index.
 pub const KIND: &str = "index";
@@ -111,12 +111,12 @@ enum Begun {
 /// or the job failed in the last `failed` seconds.
 fn begin(context: &JobContext, silent: i64, failed: i64) -> Result<Begun, JobError> {
     let is_sqlite = context.pools.backend() == Backend::Sqlite;
-    if !is_sqlite || !context.pools.read_blocking(unfiled_accounts::any)? {
+    if !is_sqlite || !context.pools.read_blocking(is_unfinished)? {
         return Ok(Begun::Complete);
     }
     let now = context.clock.unix();
     context.write(|db| {
-        if !unfiled_accounts::any(db)? {
+        if !is_unfinished(db)? {
             return Ok(Begun::Complete);
         }
         if jobs::accounts_load_runs(db, now - silent)? {
@@ -133,39 +133,64 @@ fn begin(context: &JobContext, silent: i64, failed: i64) -> Result<Begun, JobErr
             }
             None => jobs::begin(db, KIND, "", "", now)?,
         };
-        let token = unfiled_accounts::begin(db)?;
+        let token = match unfiled_accounts::any(db)? {
+            true => Some(unfiled_accounts::begin(db)?),
+            false => None,
+        };
         Ok(Begun::Build(Build { job, token }))
     })
+}
+
+/// Returns whether the index is incomplete, or its job has yet to remove unused domains.
+fn is_unfinished(db: &mut Db) -> Result<bool, DatabaseError> {
+    Ok(unfiled_accounts::any(db)? || jobs::unfinished(db, KIND, "", "")?.is_some())
 }
 
 /// A job that completes the index.
 struct Build {
     /// Job id.
     job: i64,
-    token: i64,
+    /// `None` if the index is complete, and only unused domains are left to remove.
+    token: Option<i64>,
 }
 
 impl Build {
     fn run(&self, context: &JobContext) -> Result<(), JobError> {
         job::noted(context, self.job, |heartbeat| {
             let mut connection = RetryingConnection::open(&context.pools)?;
-            // The sorter takes most of the memory. Pages are written in order, so a few are enough.
-            let cache = (context.settings.load_memory_mb * 1_024 / 10 * 2).max(2_048);
-            load_connections::set_cache(connection.db(), cache)?;
-            let (sorted, total) = sort(context, connection.db(), heartbeat)?;
-            self.add_entries(context, &mut connection, sorted, total)?;
-            self.commit(context, &mut connection, 0, unfiled_accounts::stop_recording)?;
-            while self.commit(context, &mut connection, 0, unfiled_accounts::remove_stale)? {}
+            if self.token.is_some() {
+                self.complete(context, &mut connection, heartbeat)?;
+            }
+            // Removals have kept all domains since the load began. The job is finished afterwards,
+            // so that this is repeated after a kill.
+            purge::remove_unused_domains(context, &mut connection)?;
             let now = context.clock.unix();
-            let read = i64::try_from(total).unwrap_or(i64::MAX);
-            self.commit(context, &mut connection, 0, |db| {
-                unfiled_accounts::finish(db)?;
-                let counts = Counts { read, accepted: read, skipped: 0 };
-                jobs::set_input(db, self.job, counts, "[]")?;
-                jobs::finish(db, self.job, now).map(drop)
+            connection.transaction(|db| {
+                let is_open = jobs::finish(db, self.job, now)?;
+                job::expect_open(db, self.job, is_open)
             })?;
-            // Removals have kept all domains since the load began.
-            purge::remove_unused_domains(context, &mut connection)
+            Ok(traces::clear_log_or_warn(connection.db())?)
+        })
+    }
+
+    /// Adds all missing entries.
+    fn complete(
+        &self,
+        context: &JobContext,
+        connection: &mut RetryingConnection,
+        heartbeat: &Heartbeat,
+    ) -> Result<(), JobError> {
+        // The sorter takes most of the memory. Pages are written in order, so a few are enough.
+        let cache = (context.settings.load_memory_mb * 1_024 / 10 * 2).max(2_048);
+        load_connections::set_cache(connection.db(), cache)?;
+        let (sorted, total) = sort(context, connection.db(), heartbeat)?;
+        self.add_entries(context, connection, sorted, total)?;
+        self.commit(context, connection, 0, unfiled_accounts::stop_recording)?;
+        while self.commit(context, connection, 0, unfiled_accounts::remove_stale)? {}
+        let read = i64::try_from(total).unwrap_or(i64::MAX);
+        self.commit(context, connection, 0, |db| {
+            unfiled_accounts::finish(db)?;
+            jobs::set_input(db, self.job, Counts { read, accepted: read, skipped: 0 }, "[]")
         })
     }
 
@@ -223,9 +248,9 @@ impl Build {
         connection.transaction(|db| {
             let is_open = jobs::count(db, self.job, added, now)?;
             job::expect_open(db, self.job, is_open)?;
-            match unfiled_accounts::is_current(db, self.token)? {
-                true => Ok(work(db)?),
-                false => Err(JobError::DoneElsewhere),
+            match self.token {
+                Some(token) if unfiled_accounts::is_current(db, token)? => Ok(work(db)?),
+                _ => Err(JobError::DoneElsewhere),
             }
         })
     }
@@ -360,6 +385,25 @@ mod tests {
         assert!(matches!(first.run(&context), Err(JobError::DoneElsewhere)));
         second.run(&later).unwrap();
         assert!(!context.pools.read_blocking(unfiled_accounts::any).unwrap());
+    }
+
+    #[test]
+    fn unused_domains_are_removed_if_the_process_was_killed_after_the_index() {
+        let database = Database::in_file();
+        let context = context(&database);
+        let job = context
+            .pools
+            .write_blocking(|db| {
+                let job = jobs::begin(db, KIND, "", "", 1)?;
+                crate::store::mail_domains::ids(db, &["unused.example"])?;
+                Ok::<_, DatabaseError>(job)
+            })
+            .unwrap();
+        assert!(index_domains(&context).unwrap());
+        let left = |db: &mut Db| crate::store::mail_domains::page(db, 0);
+        assert_eq!(context.pools.read_blocking(left).unwrap(), []);
+        let ended = context.pools.read_blocking(|db| jobs::get(db, job)).unwrap();
+        assert_eq!(ended.state, "done");
     }
 
     #[test]
