@@ -1,7 +1,7 @@
 //! Rules of JSON Schemas, which proposals follow or report.
 
 use serde_json::{Value, json};
-use testkit::Program;
+use testkit::{Folder, Program};
 
 use crate::proposals::Proposal;
 
@@ -228,7 +228,8 @@ fn references_to_the_whole_document_do_not_copy_its_definitions() {
     properties.insert("text".to_owned(), json!({"$ref": "#/definitions/d7/properties/p7"}));
     let document = json!({"properties": properties, "definitions": definitions});
     let program = Program::new(env!("CARGO_BIN_EXE_generator"));
-    let file = program.folder().write("large.json", document.to_string());
+    let folder = Folder::new();
+    let file = folder.write("large.json", document.to_string());
     let made = program.run(&["schema", file.to_str().unwrap()]);
     assert_eq!((made.code, made.errors.as_str()), (Some(0), ""));
     let schema: Value = serde_json::from_str(&made.out).unwrap();
