@@ -96,7 +96,13 @@ impl FairTurns {
             }
             let (sender, receiver) = oneshot::channel();
             match state.waiting.iter_mut().find(|(other, _)| *other == caller) {
-                Some((_, requests)) => requests.push_back(sender),
+                Some((_, requests)) => {
+                    // If no turn becomes free for a long time, cancelled requests must not pile up.
+                    while requests.front().is_some_and(|request| request.is_closed()) {
+                        requests.pop_front();
+                    }
+                    requests.push_back(sender);
+                }
                 None => state.waiting.push_back((caller, VecDeque::from([sender]))),
             }
             receiver
@@ -194,6 +200,18 @@ mod tests {
         assert!(poll(&mut waiting).is_some());
         drop(first);
         assert!(poll(&mut second).is_some());
+    }
+
+    #[test]
+    fn cancelled_requests_do_not_pile_up_while_no_turn_is_free() {
+        let turns = FairTurns::new(1);
+        let _turn = turns.try_take(None);
+        for _ in 0..10 {
+            let mut gone: Waiting<'_> = Box::pin(turns.take(None));
+            assert!(poll(&mut gone).is_none());
+        }
+        let state = turns.state.lock();
+        assert_eq!(state.waiting.iter().map(|(_, requests)| requests.len()).sum::<usize>(), 1);
     }
 
     #[test]

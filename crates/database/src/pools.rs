@@ -1,5 +1,6 @@
 //! Connection pools. Requests wait for a connection without blocking a thread.
 
+use std::ffi::CStr;
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -9,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::connect::{Connector, Role};
+use crate::connect::{Connector, Role, server_error, with_network_limits};
 use crate::lane::{Lane, Queue};
 use crate::metrics::{self, Observed, PoolState};
 use crate::off_worker::off_worker;
 use crate::pulse::Pulse;
 use crate::retry::{RETRY_LIMIT, retry_while_busy};
+use crate::server_connection::ServerConnection;
 use crate::target::Target;
 use crate::transaction::finish;
 use crate::{Backend, DatabaseError, Db};
@@ -24,6 +26,9 @@ const BLOCKING_WAIT: Duration = Duration::from_secs(30);
 
 /// How long a request waits to start a long read. The reads ahead of it can take seconds.
 const LONG_READ_WAIT: Duration = Duration::from_secs(4);
+
+/// How long [`Pools::connect_server`] takes at most.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// A service's database connections. There are many readers, and either a single writer (SQLite) or
 /// many (PostgreSQL). Long reads use a separate pool, half the size of the other one, so that they
@@ -53,6 +58,7 @@ struct Inner {
     pulse: Arc<Pulse>,
     /// Whether the database was unreachable in the last call to [`Pools::ready`].
     was_away: AtomicBool,
+    renewals: AtomicU64,
     /// The lock that a server holds on its SQLite file.
     server_lock: Mutex<Option<File>>,
 }
@@ -74,6 +80,7 @@ impl Pools {
             wait,
             pulse,
             was_away: AtomicBool::new(false),
+            renewals: AtomicU64::new(0),
             server_lock: Mutex::new(None),
         });
         let observed: Arc<dyn Observed> = inner.clone();
@@ -353,6 +360,33 @@ impl Pools {
         self.inner.connector.connect(Role::Reader)
     }
 
+    /// Returns how often the connections have been replaced because the database had been away.
+    pub(crate) fn renewals(&self) -> u64 {
+        self.inner.renewals.load(Ordering::Relaxed)
+    }
+
+    /// Opens a PostgreSQL connection that doesn't block, and prepares a query, which the server
+    /// cancels after `limit`.
+    ///
+    /// # Errors
+    /// Returns [`DatabaseError::Setup`], also for SQLite.
+    pub(crate) fn connect_server(
+        &self,
+        query: &CStr,
+        limit: Duration,
+    ) -> Result<ServerConnection, DatabaseError> {
+        let Target::Postgres(url) = &self.inner.connector.target else {
+            return Err(DatabaseError::Setup("SQLite has no server".to_owned()));
+        };
+        let deadline = Instant::now() + CONNECT_LIMIT;
+        let connected = ServerConnection::connect(&with_network_limits(url), deadline);
+        let prepared = connected.and_then(|mut server| {
+            server.prepare(query, limit, deadline)?;
+            Ok(server)
+        });
+        prepared.map_err(|text| server_error(url, &text))
+    }
+
     /// Checks for readiness, i.e. that the database responds and is writable. Uses a separate
     /// connection, so that busy pools don't affect the result.
     ///
@@ -403,6 +437,7 @@ impl Inner {
 
     /// Makes later requests use new connections.
     fn renew(&self) {
+        self.renewals.fetch_add(1, Ordering::Relaxed);
         self.readers.renew();
         self.long.renew();
         self.writers.renew();

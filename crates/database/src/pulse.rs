@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 use crate::connect::{Connector, Role, server_error, with_network_limits};
 use crate::off_worker::off_worker;
-use crate::probe::Probe;
+use crate::server_connection::ServerConnection;
 use crate::target::Target;
 use crate::writability::Writability;
 use crate::{DatabaseError, Db};
@@ -59,7 +59,7 @@ struct State {
 
 enum Connection {
     File(Db),
-    Server(Probe),
+    Server(ServerConnection),
 }
 
 #[derive(Clone)]
@@ -234,16 +234,18 @@ impl Pulse {
         kept: Option<Connection>,
     ) -> Result<(Connection, bool), DatabaseError> {
         let deadline = Instant::now() + self.give_up;
-        if let Some(Connection::Server(mut probe)) = kept
-            && let Ok(is_standby) = probe.is_standby(deadline)
+        if let Some(Connection::Server(mut server)) = kept
+            && let Ok(is_standby) = server.is_standby(deadline)
         {
-            return Ok((Connection::Server(probe), is_standby));
+            return Ok((Connection::Server(server), is_standby));
         }
         // If the existing connection failed right away, there is still time for a new one.
-        let asked = Probe::connect(&with_network_limits(url), deadline).and_then(|mut probe| {
-            let is_standby = probe.is_standby(deadline)?;
-            Ok((Connection::Server(probe), is_standby))
-        });
+        let asked = ServerConnection::connect(&with_network_limits(url), deadline).and_then(
+            |mut server| {
+                let is_standby = server.is_standby(deadline)?;
+                Ok((Connection::Server(server), is_standby))
+            },
+        );
         asked.map_err(|text| server_error(url, &text))
     }
 

@@ -271,7 +271,12 @@ impl DatabaseSettings {
         }
     }
 
-    fn refuse_missing(&self, data_dir: &Path, name: &str) -> Result<(), DatabaseError> {
+    /// Checks that the database exists, without creating it. Does nothing for PostgreSQL.
+    ///
+    /// # Errors
+    /// Returns [`DatabaseError::Setup`] with a one-line message for the operator if the file is
+    /// missing.
+    pub fn refuse_missing(&self, data_dir: &Path, name: &str) -> Result<(), DatabaseError> {
         let Some(path) = self.missing_file(data_dir, name)? else { return Ok(()) };
         let path = path.display();
         let text = format!("the database {path} does not exist; nothing was created");

@@ -12,7 +12,7 @@ use crate::{NOTES, hits, set_hits};
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Opens pools through a proxy. Returns `None` on SQLite.
-fn through_proxy(database: &Database) -> Option<(TcpProxy, Pools)> {
+pub fn through_proxy(database: &Database) -> Option<(TcpProxy, Pools)> {
     let proxy = TcpProxy::to(database.server_address()?);
     let settings = DatabaseSettings {
         db_pool: 2,

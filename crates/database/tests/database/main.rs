@@ -3,6 +3,7 @@
 
 mod hanging;
 mod migrating;
+mod number_reader;
 mod opening;
 mod pools;
 mod queries;
