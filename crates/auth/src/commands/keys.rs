@@ -79,7 +79,11 @@ impl KeysCommand {
         match self {
             Self::Issue { owner, plan, until, json } => {
                 let order = IssueOrder { owner: &owner, plan: plan.as_deref(), until };
-                let (key, text) = pools.write_blocking(|db| order.issue(db, owners, now))?;
+                let (key, text) = pools.write_blocking(|db| -> anyhow::Result<_> {
+                    let (key, text) = order.issue(db, owners, now)?;
+                    owners.record(db, "keys issue", &key.owner)?;
+                    Ok((key, text))
+                })?;
                 print_new(out, &key, &text, json, "issued")?;
             }
             Self::List { json } => {
@@ -87,14 +91,23 @@ impl KeysCommand {
                 print_list(out, &keys, now, json)?;
             }
             Self::Revoke { id } => {
-                if pools.write_blocking(|db| revoke(db, id, now))? {
+                let is_new = pools.write_blocking(|db| -> anyhow::Result<bool> {
+                    let is_new = revoke(db, id, now)?;
+                    owners.record(db, "keys revoke", &format!("key {id}"))?;
+                    Ok(is_new)
+                })?;
+                if is_new {
                     log::info!(target: "notice", "key {id} is revoked");
                 } else {
                     log::info!(target: "notice", "key {id} was already revoked");
                 }
             }
             Self::Rotate { id, json } => {
-                let (key, text) = pools.write_blocking(|db| rotate(db, id, now))?;
+                let (key, text) = pools.write_blocking(|db| -> anyhow::Result<_> {
+                    let (key, text) = rotate(db, id, now)?;
+                    owners.record(db, "keys rotate", &format!("key {id}"))?;
+                    Ok((key, text))
+                })?;
                 print_new(out, &key, &text, json, "renewed")?;
             }
         }

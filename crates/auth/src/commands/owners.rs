@@ -20,6 +20,16 @@ pub trait Owners {
     fn one_live_key(&self) -> bool {
         false
     }
+
+    /// Records a change in the service's audit log. Called in the transaction of the change.
+    /// `action` is the command, such as `keys issue`, and `subject` the owner or the key's ID.
+    ///
+    /// # Errors
+    /// Returns a one-line message for the operator, upon which the transaction is rolled back.
+    fn record(&self, db: &mut Db, action: &str, subject: &str) -> anyhow::Result<()> {
+        let _ = (db, action, subject);
+        Ok(())
+    }
 }
 
 /// Accepts any single-line owner name of 1 to 200 characters.

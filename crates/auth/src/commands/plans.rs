@@ -96,6 +96,16 @@ pub trait PlanColumns<X> {
         let _ = (db, code);
         Ok(Vec::new())
     }
+
+    /// Records a change in the service's audit log. Called in the transaction of the change.
+    /// `action` is the command, such as `plans set`.
+    ///
+    /// # Errors
+    /// Returns a one-line message for the operator, upon which the transaction is rolled back.
+    fn record(&self, db: &mut Db, action: &str, code: &str) -> anyhow::Result<()> {
+        let _ = (db, action, code);
+        Ok(())
+    }
 }
 
 /// Used by services without plan columns, such as the generator.
@@ -141,12 +151,16 @@ impl<X: clap::Args> PlansCommand<X> {
                 let (_, added) = pools.write_blocking(|db| -> anyhow::Result<(Plan, bool)> {
                     let done = set_plan(db, &code, change)?;
                     columns.set(db, &code, &further)?;
+                    columns.record(db, "plans set", &code)?;
                     Ok(done)
                 })?;
                 log::info!(target: "notice", "plan {code} {}", if added { "added" } else { "changed" });
             }
             Self::Hide { code } => {
-                pools.write_blocking(|db| hide_plan(db, &code))?;
+                pools.write_blocking(|db| -> anyhow::Result<()> {
+                    hide_plan(db, &code)?;
+                    columns.record(db, "plans hide", &code)
+                })?;
                 log::info!(target: "notice", "plan {code} is hidden; its keys keep working");
             }
         }
