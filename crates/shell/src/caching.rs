@@ -20,7 +20,12 @@ impl<'s> CallerDependence<'s> {
     /// Does nothing for `no-store` responses, nor for `public` ones, which are the same for all
     /// callers.
     pub(crate) fn mark(self, answer: &mut HeaderMap) {
-        if self.names.is_empty() || contains(answer, &CACHE_CONTROL, "no-store") {
+        // Most responses have just this word, which need not be split.
+        let forbids_storing = |answer: &HeaderMap| {
+            answer.get(CACHE_CONTROL).is_some_and(|value| value == "no-store")
+                || contains(answer, &CACHE_CONTROL, "no-store")
+        };
+        if self.names.is_empty() || forbids_storing(answer) {
             return;
         }
         if contains(answer, &CACHE_CONTROL, "public") {

@@ -47,10 +47,27 @@ pub(crate) fn connections(settings: &ShellSettings, limit: u64) -> usize {
     usize::try_from(wanted.min(room)).unwrap_or(usize::MAX)
 }
 
-/// Returns `MAX_CONNECTIONS_PER_ADDRESS` or its default, which lets a single address use all
-/// connections of a small server.
-pub(crate) fn connections_per_address(settings: &ShellSettings) -> u32 {
+/// Returns `MAX_CONNECTIONS_PER_ADDRESS` or its default, an eighth of the server's `connections`.
+/// The default lets a single address use all connections of a small server.
+pub(crate) fn connections_per_address(settings: &ShellSettings, connections: usize) -> u32 {
     const LEAST: u32 = 64;
-    let share = || (settings.max_connections / 8).max(LEAST);
+    let share = || u32::try_from(connections / 8).unwrap_or(u32::MAX).max(LEAST);
     settings.max_connections_per_address.unwrap_or_else(share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_gets_an_eighth_of_the_connections_that_the_open_file_limit_allows() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = ShellSettings::for_tests(folder.path());
+        for (limit, total, share) in [(1_000_000, 8192, 1024), (1024, 768, 96), (300, 150, 64)] {
+            assert_eq!(connections(&settings, limit), total);
+            assert_eq!(connections_per_address(&settings, total), share);
+        }
+        settings.max_connections_per_address = Some(500);
+        assert_eq!(connections_per_address(&settings, 768), 500);
+    }
 }

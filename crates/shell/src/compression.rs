@@ -14,7 +14,7 @@ use actix_web::http::header::{
 };
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, web};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::packing;
 
@@ -79,12 +79,25 @@ async fn pack(plain: Bytes, coding: ContentEncoding) -> (Bytes, bool) {
     let permit = if plain.len() > LONG { PERMITS.try_acquire().ok() } else { None };
     let packed = match permit {
         None => packing::quickly(coding, &plain),
-        Some(_permit) => {
+        Some(permit) => {
             let plain = plain.clone();
-            web::block(move || packing::quickly(coding, &plain)).await.ok().flatten()
+            apart(permit, move || packing::quickly(coding, &plain)).await
         }
     };
     packed.map_or((plain, false), |packed| (packed, true))
+}
+
+/// Runs work on a blocking thread. The permit is held until the work is done, even if the client
+/// disconnects before that.
+async fn apart<T: Send + 'static>(
+    permit: SemaphorePermit<'static>,
+    work: impl FnOnce() -> Option<T> + Send + 'static,
+) -> Option<T> {
+    let done = web::block(move || {
+        let _permit = permit;
+        work()
+    });
+    done.await.ok().flatten()
 }
 
 fn mark(headers: &mut HeaderMap, coding: ContentEncoding) {
@@ -124,5 +137,32 @@ fn preferred(request: &HttpRequest) -> Option<ContentEncoding> {
     match accepted.negotiate(supported.iter())? {
         Encoding::Known(ContentEncoding::Identity) | Encoding::Unknown(_) => None,
         Encoding::Known(coding) => Some(coding),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[actix_web::test]
+    async fn permit_is_held_until_the_work_is_done_even_if_the_client_disconnects() {
+        static ONE: Semaphore = Semaphore::const_new(1);
+        let (begun, has_begun) = oneshot::channel();
+        let (end, ends) = mpsc::channel::<()>();
+        let work = move || {
+            let _ = begun.send(());
+            ends.recv().ok()
+        };
+        let response = actix_web::rt::spawn(apart(ONE.try_acquire().unwrap(), work));
+        has_begun.await.unwrap();
+        response.abort();
+        assert!(response.await.is_err());
+        assert!(ONE.try_acquire().is_err(), "the work is not done");
+        end.send(()).unwrap();
+        drop(ONE.acquire().await.unwrap());
     }
 }

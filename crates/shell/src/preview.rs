@@ -107,6 +107,9 @@ fn examine(info: &ServiceInfo, settings: &ShellSettings) -> (Preview, bool) {
         preview.add("HTTPS", usable(&settings.tls_bind));
         preview.add("certificate", tls::preview(settings));
     }
+    if let Some(warning) = settings.proxy_warning() {
+        preview.add("proxies", Ok(format!("warning: {warning}")));
+    }
     let admin = distinct(settings).and_then(|()| usable(&settings.admin_bind));
     preview.add("health and metrics", admin);
     preview.add("open files", open_files(settings));

@@ -6,9 +6,18 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::LazyLock;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Clock ticks per second in `/proc`. The same on all Linux systems.
 const TICKS: f64 = 100.0;
+
+/// When the server started, according to this process.
+static STARTED: LazyLock<SystemTime> = LazyLock::new(SystemTime::now);
+
+/// Records that the server is starting.
+pub(crate) fn note_start() {
+    LazyLock::force(&STARTED);
+}
 
 /// Returns the metrics in the Prometheus text format, leaving out any that can't be read.
 pub(crate) fn render() -> String {
@@ -83,7 +92,16 @@ fn start_time(stat: &str) -> Option<f64> {
         let system = fs::read_to_string("/proc/stat").ok()?;
         status_field(&system, "btime ")
     });
-    Some((*BOOT)? + stat_field(stat, 22)? / TICKS)
+    start_time_since(*BOOT, stat)
+}
+
+/// Returns the start time, given when the system booted. If that is hidden, as by `ProcSubset=pid`
+/// in a systemd unit, returns the time that the server recorded.
+fn start_time_since(boot: Option<f64>, stat: &str) -> Option<f64> {
+    match boot {
+        Some(boot) => Some(boot + stat_field(stat, 22)? / TICKS),
+        None => STARTED.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs_f64()),
+    }
 }
 
 fn open_files() -> Option<f64> {
@@ -115,9 +133,17 @@ mod tests {
         assert!(value("process_resident_memory_bytes") > 1e5);
         assert!(value("process_resident_memory_bytes") < value("process_virtual_memory_bytes"));
         assert!(value("process_threads") >= 1.0);
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let age = now.as_secs_f64() - value("process_start_time_seconds");
         assert!((-5.0..86_400.0).contains(&age), "{age}");
+    }
+
+    #[test]
+    fn start_time_is_known_and_constant_if_the_boot_time_is_hidden() {
+        note_start();
+        let started = start_time_since(None, "").unwrap();
+        assert!(started > 1e9, "{started}");
+        assert_eq!(start_time_since(None, ""), Some(started));
     }
 
     #[test]

@@ -23,8 +23,8 @@ use crate::edge::Edge;
 use crate::health::{self, Background, Draining};
 use crate::listen::{self, Listener};
 use crate::{
-    Hangups, Operations, Service, ShellSettings, TlsMode, logs, metrics, signals, spans,
-    supervisor, tls,
+    Hangups, Operations, Service, ShellSettings, TlsMode, logs, metrics, process_metrics, signals,
+    spans, supervisor, tls,
 };
 
 /// How long to keep accepting queued connections while closing the listeners.
@@ -101,6 +101,7 @@ impl Server {
         spans::start(settings.otlp_endpoint.as_deref(), settings.otlp_ratio, &S::INFO)?;
         connection::show_metrics();
         metrics::set_build(S::INFO.name, S::INFO.version);
+        process_metrics::note_start();
         let workers = settings.worker_count();
         let files = open_files(workers, 0)?;
         let plain = listen::bind(&settings.bind, "BIND")?;
@@ -144,6 +145,7 @@ impl Server {
         let draining = context.draining.clone();
         let half_closed = !context.shell.stop_when_client_leaves;
         let connections = connections(settings, files);
+        let per_address = connections_per_address(settings, connections);
         let mut server = actix_server::Server::build()
             .workers(workers)
             .max_concurrent_connections(connections.div_ceil(workers))
@@ -152,7 +154,7 @@ impl Server {
         let entrance = Entrance {
             limits: Limits::new(settings, !half_closed),
             tls: None,
-            peers: Peers::new(connections_per_address(settings), &settings.trusted_proxies),
+            peers: Peers::new(per_address, &settings.trusted_proxies),
             proxy_protocol: settings.proxy_protocol.is_on(),
             faults: Arc::new(ParserFaults::new(context.errors.clone(), context.access_log)),
             drain: draining.signal(),
@@ -349,6 +351,9 @@ fn announce<S: Service>(settings: &ShellSettings, running: &Running) {
     let name = S::INFO.name;
     if settings.tls_mode == TlsMode::Off && S::INFO.tls_mode == TlsMode::Native {
         log::warn!("TLS_MODE=off: {name} serves plain HTTP, for development only");
+    }
+    if let Some(warning) = settings.proxy_warning() {
+        log::warn!("{warning}");
     }
     let [http, https, admin] = &running.addresses;
     if https.is_empty() {

@@ -262,6 +262,23 @@ impl ShellSettings {
         names.collect()
     }
 
+    /// Returns a warning if a setting relies on a proxy, but no proxy is trusted. Proxies on Unix
+    /// sockets are always trusted.
+    pub(crate) fn proxy_warning(&self) -> Option<&'static str> {
+        let is_unix = |address: &ListenAddress| matches!(address, ListenAddress::Unix(_));
+        let has_proxies =
+            !self.trusted_proxies.is_empty() || self.bind.iter().chain(&self.tls_bind).any(is_unix);
+        if has_proxies {
+            None
+        } else if self.tls_mode == TlsMode::Proxy {
+            Some("TLS_MODE=proxy: all requests get a 301, because TRUSTED_PROXIES is empty")
+        } else if self.proxy_protocol.is_on() {
+            Some("PROXY_PROTOCOL=on has no effect, because TRUSTED_PROXIES is empty")
+        } else {
+            None
+        }
+    }
+
     /// Returns the folder for the local CA and certificate.
     pub fn tls_folder(&self) -> PathBuf {
         self.tls_dir.clone().unwrap_or_else(|| self.data_dir.join("tls"))
@@ -410,6 +427,21 @@ mod tests {
         assert_eq!(settings.hosts(), ["localhost", "127.0.0.1", "[::1]"]);
         settings.public_url = Some("https://a.example/b".to_owned());
         assert_eq!(settings.hosts(), ["a.example/b"]);
+    }
+
+    #[test]
+    fn settings_for_a_proxy_without_a_trusted_proxy_are_warned_about() {
+        let mut settings = ShellSettings::for_tests(Path::new("data"));
+        assert_eq!(settings.proxy_warning(), None);
+        settings.proxy_protocol = Switch::On;
+        assert!(settings.proxy_warning().unwrap().starts_with("PROXY_PROTOCOL=on "));
+        settings.tls_mode = TlsMode::Proxy;
+        assert!(settings.proxy_warning().unwrap().starts_with("TLS_MODE=proxy: "));
+        let mut on_a_socket = settings.clone();
+        on_a_socket.bind = vec!["unix:/run/a".parse().unwrap()];
+        assert_eq!(on_a_socket.proxy_warning(), None);
+        settings.trusted_proxies = vec![network("10.0.0.1").unwrap()];
+        assert_eq!(settings.proxy_warning(), None);
     }
 
     #[test]

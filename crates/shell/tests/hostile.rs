@@ -17,6 +17,7 @@ use std::time::Duration;
 use actix_web::web::Bytes;
 use client::{Target, Way, attack};
 use echo::Started;
+use futures_util::FutureExt;
 use shell::TlsMode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -202,6 +203,67 @@ async fn answer_to_slow_bodies() -> String {
     String::new()
 }
 
+/// Returns the start of the response to a client that sends most of a long head at once and nothing
+/// more, under memory pressure.
+async fn answer_to_a_slow_head() -> String {
+    let started = Started::with(|settings| {
+        settings.head_timeout = 600;
+        settings.write_timeout = 3_600;
+    })
+    .await;
+    let mut slow = TcpStream::connect(started.running.http).await.unwrap();
+    let head = format!("GET /client HTTP/1.1\r\nhost: a\r\nx-long: {}", "x".repeat(60_000));
+    slow.write_all(head.as_bytes()).await.unwrap();
+    let (mut holders, mut answer) = (Vec::new(), [0; 12]);
+    for round in 0..400 {
+        // The server cuts off clients that don't read, so new ones replace them.
+        if round % 8 == 0 {
+            holders.push(asking(&started, "/huge").await);
+        }
+        started.advance(50).await;
+        if let Ok(read) = slow.try_read(&mut answer) {
+            started.running.kill().await;
+            return String::from_utf8_lossy(&answer[..read]).into_owned();
+        }
+    }
+    String::new()
+}
+
+/// Returns whether the request of an HTTP/2 client that sends a long head but not the body is
+/// refused under memory pressure.
+async fn is_refused_without_the_body() -> bool {
+    let started = Started::with(|settings| {
+        settings.body_timeout = 3_600;
+        settings.write_timeout = 3_600;
+    })
+    .await;
+    let stream = TcpStream::connect(started.running.http).await.unwrap();
+    let (requests, connection) = h2::client::handshake(stream).await.unwrap();
+    actix_web::rt::spawn(connection);
+    let mut requests = requests.ready().await.unwrap();
+    let request = http::Request::post("http://localhost/note")
+        .header("content-type", "application/json")
+        .header("x-long", "x".repeat(40_000));
+    let (mut answer, _body) = requests.send_request(request.body(()).unwrap(), false).unwrap();
+    let mut holders = Vec::new();
+    for round in 0..400 {
+        // The server cuts off clients that don't read, so new ones replace them.
+        if round % 8 == 0 {
+            holders.push(asking(&started, "/huge").await);
+        }
+        started.advance(50).await;
+        if let Some(answer) = (&mut answer).now_or_never() {
+            started.running.kill().await;
+            // The response itself is refused if clients that don't read use all memory.
+            return match answer {
+                Ok(answer) => answer.status() == 400,
+                Err(error) => error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM),
+            };
+        }
+    }
+    false
+}
+
 /// Returns why the first of many responses of less than 512 KiB that their clients don't read is
 /// cut off.
 async fn end_of_unread_answers() -> Option<h2::Reason> {
@@ -280,6 +342,8 @@ async fn memory_for_hostile_connections_is_limited() {
     let read = read_in_small_windows().await;
     assert!(read < 512, "a client with small windows is cut: {read}");
     assert_eq!(answer_to_slow_bodies().await, "HTTP/1.1 400");
+    assert_eq!(answer_to_a_slow_head().await, "HTTP/1.1 503");
+    assert!(is_refused_without_the_body().await, "a client that sends a head only is refused");
     assert_eq!(end_of_unread_answers().await, Some(h2::Reason::ENHANCE_YOUR_CALM));
     // All responses together may take 128 MiB. In addition, each connection has a slice of 128 KiB
     // in its write buffer, and other buffers of about 100 KiB.

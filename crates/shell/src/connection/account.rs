@@ -92,7 +92,8 @@ pub(crate) struct Connection {
     pub(super) expected: Cell<Expected>,
     /// Whether the application has read the request body to its end.
     pub(super) body_is_read: Cell<bool>,
-    /// Bytes sent to the client, plus bytes of request bodies that the application has read.
+    /// Bytes sent to the client, plus bytes of long request heads, and of request bodies that the
+    /// application has read.
     pub(super) moved: Cell<u64>,
     /// Number of HTTP/2 frames that had no effect.
     idle_frames: Cell<usize>,

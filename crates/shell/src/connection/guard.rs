@@ -48,6 +48,8 @@ pub(super) struct Guard {
     answered: Option<Instant>,
     /// Memory used by a long head that is still incomplete.
     head: Option<Held>,
+    /// Measures how fast that head arrives. `rate` can't be used, because each flush resets it.
+    head_rate: MinimumRate,
     pipeline: Pipeline,
     /// Deadline for receiving the rest of a body after responding to its request.
     linger: Option<Instant>,
@@ -103,6 +105,7 @@ impl Guard {
             head_state: begun.map_or(Head::Awaited, |_| Head::Begun { line: Some(0), length: 0 }),
             answered: None,
             head: None,
+            head_rate: MinimumRate::default(),
             pipeline: Pipeline::new(),
             linger: None,
             served: 0,
@@ -126,6 +129,7 @@ impl Guard {
             self.served = served;
             self.head_state = Head::Served;
             self.head = None;
+            self.head_rate.reset();
             self.linger = None;
             self.pipeline.begin(self.connection.expected.get());
         }
@@ -162,6 +166,7 @@ impl Guard {
             return Some(StatusCode::URI_TOO_LONG);
         }
         if length > USUAL_HEAD {
+            self.connection.moved.update(|moved| moved + bytes.len() as u64);
             let head = self.head.get_or_insert_with(|| Held::new(&self.connection, 0));
             head.grow(length - head.bytes());
             return self.connection.is_full().then_some(StatusCode::SERVICE_UNAVAILABLE);
@@ -195,6 +200,12 @@ impl Guard {
         }
         self.alarm_is_set = true;
         false
+    }
+
+    /// Returns whether a long head arrives too slowly, given how much memory its connection uses.
+    /// Called when there is nothing to read.
+    fn head_is_slow(&mut self, context: &mut Context<'_>) -> bool {
+        self.head.is_some() && self.head_rate.is_missed(context, &self.connection)
     }
 
     /// Ends the connection with a response, and sends as much of it as the socket takes right away.
@@ -366,14 +377,17 @@ impl AsyncRead for Guard {
                 }
                 Poll::Ready(Ok(()))
             }
-            Poll::Pending
-                if this.protocol == Protocol::Http1
-                    && this.pipeline.is_empty()
-                    && this.head_is_late(context) =>
-            {
+            Poll::Pending if this.protocol == Protocol::Http1 && this.pipeline.is_empty() => {
+                let status = if this.head_is_late(context) {
+                    StatusCode::REQUEST_TIMEOUT
+                } else if this.head_is_slow(context) {
+                    StatusCode::SERVICE_UNAVAILABLE
+                } else {
+                    return Poll::Pending;
+                };
                 let begun = matches!(this.head_state, Head::Begun { .. });
                 if begun {
-                    this.end_with(StatusCode::REQUEST_TIMEOUT, context);
+                    this.end_with(status, context);
                 }
                 this.closed = true;
                 Poll::Ready(Ok(()))

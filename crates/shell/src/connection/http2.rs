@@ -25,7 +25,7 @@ use super::account::{Connection, Held};
 use super::body::Received;
 use super::entrance::Entrance;
 use super::guard::Guard;
-use super::limits::{KEEP_ALIVE, LAST_REQUESTS, Limits};
+use super::limits::{KEEP_ALIVE, LAST_REQUESTS, Limits, USUAL_HEAD};
 use super::minimum_rate::MinimumRate;
 use super::progress::Progress;
 use super::tracked::{STREAM_SIZE, Tracked, Watched};
@@ -97,12 +97,13 @@ pub(super) async fn serve<A>(
                 // Count handlers rather than streams, because the handlers of reset streams might
                 // still be running.
                 let crowded = connection.open() >= 2 * limits.streams as usize;
+                let head = counted_head(&request, &connection);
                 if crowded || connection.is_full() {
                     respond.send_reset(Reason::REFUSED_STREAM);
                     continue;
                 }
                 let request = Incoming { request, connection: Rc::clone(&connection), peer };
-                actix_web::rt::spawn(answer(request, respond, app.clone(), limits));
+                actix_web::rt::spawn(answer(request, head, respond, app.clone(), limits));
             }
             () = drain.begun(), if !draining => {
                 draining = true;
@@ -146,6 +147,14 @@ fn has_wrong_length(request: &http::Request<RecvStream>) -> bool {
     lengths.any(|other| other != first) || request.body().is_end_stream() && !is_zero
 }
 
+/// Counts a long head as memory in use.
+fn counted_head(request: &http::Request<RecvStream>, connection: &Connection) -> Option<Held> {
+    let fields = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len());
+    let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
+    let length = target + fields.sum::<usize>();
+    (length > USUAL_HEAD).then(|| Held::new(connection, length))
+}
+
 struct Incoming {
     request: http::Request<RecvStream>,
     connection: Rc<Connection>,
@@ -171,8 +180,10 @@ impl Incoming {
     }
 }
 
+/// Handles a request. `head` counts the memory of its head until the response begins.
 async fn answer<A>(
     incoming: Incoming,
+    head: Option<Held>,
     mut respond: SendResponse<Bytes>,
     app: Tracked<A>,
     limits: Limits,
@@ -192,6 +203,7 @@ async fn answer<A>(
     } else {
         response.await
     };
+    drop(head);
     let Ok(response) = response else { return };
     let size = response.body().size();
     let head = head_of(response.head(), size);

@@ -1,5 +1,5 @@
-//! Enforces a minimum rate for reading responses and sending bodies while connections use a lot of
-//! memory.
+//! Enforces a minimum rate for reading responses and for sending heads and bodies while connections
+//! use a lot of memory.
 
 use std::pin::Pin;
 use std::task::Context;

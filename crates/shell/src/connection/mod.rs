@@ -14,7 +14,7 @@
 //! | open connections | `MAX_CONNECTIONS` | new ones wait in the listener's queue |
 //! | open connections per address | `MAX_CONNECTIONS_PER_ADDRESS` | new ones are closed |
 //! | open HTTP/2 streams per connection | `MAX_REQUESTS_PER_CONNECTION` | announced in SETTINGS; new ones are refused |
-//! | memory for unread responses and request bodies | 24 MiB per connection, 128 MiB per process; above 32 MiB, connections that use more than 512 KiB must transfer 64 KiB/s; above 64 MiB, those that use more than 32 KiB | stream reset or refused, connection cut, 503 for a body |
+//! | memory for unread responses, request bodies and long heads | 24 MiB per connection, 128 MiB per process; above 32 MiB, connections that use more than 512 KiB must transfer 64 KiB/s; above 64 MiB, those that use more than 32 KiB | stream reset or refused, connection cut, 503 for a body or head |
 //! | HTTP/2 frames without any effect | 4096 per connection | the connection is cut |
 //!
 //! A socket first goes to `acceptor`, the service to which actix-server hands accepted sockets.

@@ -20,6 +20,20 @@ fn every_file_is_yaml() {
     }
 }
 
+/// Otherwise the manifests of a release would deploy the images of the previous one.
+#[test]
+fn images_have_the_version_of_the_workspace() {
+    for path in files(&root().join("deploy/k8s"), "yaml") {
+        let name = path.display().to_string();
+        for document in yaml(&name, &std::fs::read_to_string(&path).unwrap()) {
+            for image in list(&document["images"]) {
+                let tag = text(&image["newTag"]);
+                assert!(tag == "dev" || tag == env!("CARGO_PKG_VERSION"), "{name}: {tag}");
+            }
+        }
+    }
+}
+
 /// Checks the base of every pod, which does not need kubectl.
 #[test]
 fn the_base_is_sound_before_it_is_rendered() {
@@ -84,7 +98,7 @@ fn each_service_is_complete_and_both_overlays_have_all_five() {
 }
 
 #[test]
-fn databases_are_migrated_in_production_and_files_in_development() {
+fn databases_and_files_are_migrated_before_the_server_starts() {
     for rendering in renderings() {
         for deployment in rendering.of_kind("Deployment") {
             let service = service_of(deployment);
@@ -98,13 +112,15 @@ fn databases_are_migrated_in_production_and_files_in_development() {
                 .iter()
                 .map(|first| (list(&first["args"]), &first["env"][0]))
                 .collect();
-            if rendering.folder == "dev" || !super::has_database(service) {
+            if !super::has_database(service) {
                 assert_eq!((secret, before.len()), (None, 0), "{} {service}", rendering.folder);
-            } else {
-                assert_eq!(secret, Some(format!("{service}-database")), "{}", rendering.folder);
-                let migration = (&[Value::from("migrate")][..], &container["env"][0]);
-                assert_eq!(before, [migration], "{} {service}", rendering.folder);
+                continue;
             }
+            let wanted = (rendering.folder != "dev").then(|| format!("{service}-database"));
+            assert_eq!(secret, wanted, "{}", rendering.folder);
+            // In development, both containers use the file in the data folder.
+            let migration = (&[Value::from("migrate")][..], &container["env"][0]);
+            assert_eq!(before, [migration], "{} {service}", rendering.folder);
         }
     }
 }
