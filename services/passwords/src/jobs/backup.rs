@@ -16,8 +16,10 @@ const ATTEMPTS: u32 = 5;
 /// rather than copied. An unfinished mirror does change, so it is left out.
 ///
 /// # Errors
-/// Returns an error if a file cannot be read or written, or if `CURRENT` points to a missing file.
+/// Returns an error if the folder doesn't exist, if a file cannot be read or written, or if
+/// `CURRENT` points to a missing file.
 pub fn back_up(data_dir: &Path, backup: &Backup) -> anyhow::Result<()> {
+    anyhow::ensure!(data_dir.is_dir(), "the folder {} does not exist", data_dir.display());
     Kind::ALL
         .into_iter()
         .try_for_each(|kind| back_up_kind(&KindFolder::new(data_dir, kind), backup))

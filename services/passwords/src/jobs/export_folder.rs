@@ -2,8 +2,8 @@
 //!
 //! The manifest lists each range with its entity tag and the lengths of its files, so the next
 //! export only has to write ranges that have changed. A journal next to it records the progress of
-//! an unfinished export. Before a listed range is replaced, it is marked in the journal, so an
-//! interrupted export never leaves a wrong entry behind.
+//! an unfinished export. Before any listed range is replaced, all ranges to replace are marked in
+//! the journal, so an interrupted export never leaves a wrong entry behind.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -35,7 +35,7 @@ const PIECE: usize = 32 << 10;
 ///
 /// # Errors
 /// Returns an error if the corpus is damaged, if the folder is not writable or contains ranges of a
-/// different kind, or if another export is writing to it.
+/// different kind or of another program, or if another export is writing to it.
 pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Result<Exported> {
     let unwritable = || format!("cannot write {}", folder.display());
     if !folder.exists() {
@@ -43,6 +43,7 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
     }
     let kind = corpus.kind();
     let _lock = lock(folder)?;
+    refuse_unlisted(folder)?;
     remove(&folder.join(DRAFT)).with_context(unwritable)?;
     let mut ranges = known_ranges(kind, folder)?;
     let resumed = folder.join(JOURNAL).exists();
@@ -50,12 +51,13 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
     let progress = ProgressReporter::new("exporting", Unit::Items("ranges"), Some(PREFIXES as u64));
     let mut export = Export { corpus, folder, gzip, reader: RangeReader::new(true) };
     let (mut prefixes, mut changes) = (0, Changes::default());
-    for (value, known) in (0..).zip(&mut ranges) {
+    let kept = export.mark_others(&ranges, &mut journal).with_context(unwritable)?;
+    for ((value, known), is_kept) in (0..).zip(&mut ranges).zip(kept) {
         let Some(prefix) = HashPrefix::from_value(value) else { continue };
         progress.add(1);
         let digest = corpus.digest(prefix);
         prefixes += u32::from(digest != EMPTY_DIGEST);
-        if known.is_some_and(|range| range.digest == digest && export.has(prefix, range)) {
+        if is_kept {
             changes.unchanged += 1;
             continue;
         }
@@ -67,11 +69,9 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
             }
             continue;
         }
-        if known.take().is_some() {
-            journal.mark(prefix).with_context(unwritable)?;
-        }
         if digest == EMPTY_DIGEST {
             export.remove(prefix).with_context(unwritable)?;
+            *known = None;
             changes.removed += 1;
         } else {
             let range = export.write(prefix, digest)?;
@@ -123,6 +123,25 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
         Err(TryLockError::WouldBlock) => bail!("another export is writing to {name}"),
         Err(TryLockError::Error(error)) => Err(error).context(format!("cannot lock {name}")),
     }
+}
+
+/// Rejects a folder with ranges of another program, such as a downloader. The export wouldn't know
+/// them, so those of prefixes without digests would be kept and served.
+fn refuse_unlisted(folder: &Path) -> anyhow::Result<()> {
+    if [MANIFEST, JOURNAL].iter().any(|name| folder.join(name).exists()) {
+        return Ok(());
+    }
+    let unreadable = || format!("cannot read {}", folder.display());
+    for entry in fs::read_dir(folder).with_context(unreadable)? {
+        let name = entry.with_context(unreadable)?.file_name();
+        let name = name.to_str().unwrap_or_default();
+        let stem = name.strip_suffix(".gz").unwrap_or(name).strip_suffix(".txt");
+        if stem.is_some_and(|stem| HashPrefix::parse(stem).is_ok()) {
+            let folder = folder.display();
+            bail!("{folder} has ranges that no manifest lists: export to another folder");
+        }
+    }
+    Ok(())
 }
 
 /// An exported range's files.
@@ -230,13 +249,16 @@ impl Journal {
 
     /// Records that a range's files are about to be replaced.
     fn mark(&mut self, prefix: HashPrefix) -> io::Result<()> {
-        self.unwritten.push_str(&format!("{prefix}\t{REPLACED}\n"));
-        self.write()
+        self.add(&format!("{prefix}\t{REPLACED}\n"))
     }
 
     /// Records that a range was written.
     fn note(&mut self, prefix: HashPrefix, range: Range) -> io::Result<()> {
-        self.unwritten.push_str(&range.line(prefix));
+        self.add(&range.line(prefix))
+    }
+
+    fn add(&mut self, line: &str) -> io::Result<()> {
+        self.unwritten.push_str(line);
         if self.unwritten.len() < PIECE { Ok(()) } else { self.write() }
     }
 
@@ -244,6 +266,13 @@ impl Journal {
         self.file.write_all(self.unwritten.as_bytes())?;
         self.unwritten.clear();
         Ok(())
+    }
+
+    /// Writes and syncs everything recorded so far.
+    fn sync(&mut self, folder: &Path) -> io::Result<()> {
+        self.write()?;
+        self.file.sync_all()?;
+        batch::sync_folder(folder)
     }
 
     /// Removes the journal once the export is complete.
@@ -261,6 +290,28 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
+    /// Marks the listed ranges whose files have to be replaced. Returns whether each range can be
+    /// kept.
+    fn mark_others(
+        &self,
+        ranges: &[Option<Range>],
+        journal: &mut Journal,
+    ) -> io::Result<Vec<bool>> {
+        let mut kept = vec![false; ranges.len()];
+        for ((value, known), is_kept) in (0..).zip(ranges).zip(&mut kept) {
+            let (Some(prefix), Some(range)) = (HashPrefix::from_value(value), *known) else {
+                continue;
+            };
+            *is_kept = range.digest == self.corpus.digest(prefix) && self.has(prefix, range);
+            if !*is_kept {
+                journal.mark(prefix)?;
+            }
+        }
+        // After a power failure, files could be new although their marks are lost.
+        journal.sync(self.folder)?;
+        Ok(kept)
+    }
+
     /// Returns the paths of a range's plain file and its compressed file.
     fn paths(&self, prefix: HashPrefix) -> [PathBuf; 2] {
         [".txt", ".txt.gz"].map(|ending| self.folder.join(format!("{prefix}{ending}")))

@@ -7,6 +7,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, IntoInnerError, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ pub struct PartialCorpus {
     folder: KindFolder,
     data: BufWriter<File>,
     log: File,
+    /// Length of the log as of the last checkpoint.
+    logged: u64,
     contents: Contents,
     next: u32,
     kept: u32,
@@ -65,14 +68,17 @@ impl PartialCorpus {
         };
         let data = open(&data_path, contents.offset()).with_context(|| unwritable(&data_path))?;
         let mut log = open(&log_path, whole).with_context(|| unwritable(&log_path))?;
+        let mut logged = whole;
         if whole == 0 {
             let head = tag_log::head(folder.kind(), source);
             log.write_all(&head).with_context(|| unwritable(&log_path))?;
+            logged = head.len() as u64;
         }
         Ok(Self {
             folder: folder.clone(),
             data: BufWriter::with_capacity(BUFFER, data),
             log,
+            logged,
             contents,
             next,
             kept: next,
@@ -142,11 +148,14 @@ impl PartialCorpus {
             self.data.get_ref().sync_data()
         };
         write_data().with_context(|| unwritable(&data_path))?;
-        let mut write_log = || {
-            self.log.write_all(&self.waiting)?;
+        let write_log = || {
+            // If an earlier attempt failed, this overwrites the part that it has written. After a
+            // torn record, the log would end.
+            self.log.write_all_at(&self.waiting, self.logged)?;
             self.log.sync_data()
         };
         write_log().with_context(|| unwritable(&log_path))?;
+        self.logged += self.waiting.len() as u64;
         self.waiting.clear();
         self.kept = self.next;
         Ok(())
@@ -284,4 +293,31 @@ fn unreadable(path: &Path) -> String {
 
 fn unwritable(path: &Path) -> String {
     format!("cannot write {}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Kind;
+
+    #[test]
+    fn ranges_of_a_checkpoint_that_failed_once_are_kept() {
+        const SOURCE: &str = "https://ranges.example";
+        let data = testkit::Folder::new();
+        let folder = KindFolder::new(data.path(), Kind::Sha1);
+        let lock = folder.lock().unwrap();
+        let open = || PartialCorpus::open(&folder, &lock, SOURCE).unwrap();
+        for run in 0..3 {
+            let mut corpus = open();
+            assert_eq!((corpus.next(), corpus.kept()), (2 * run, 2 * run));
+            for _ in 0..2 {
+                corpus.append(&Encoded::default(), b"\"tag\"").unwrap();
+            }
+            // A write that the disk has cut short.
+            corpus.log.write_all_at(b"torn", corpus.logged).unwrap();
+            corpus.checkpoint().unwrap();
+            assert_eq!(corpus.kept(), 2 * run + 2);
+        }
+        assert_eq!(open().next(), 6);
+    }
 }

@@ -61,6 +61,16 @@ fn backup_has_the_tags_of_a_corpus_and_no_unfinished_mirror() {
 }
 
 #[test]
+fn backup_of_a_missing_folder_is_refused() {
+    let program = Program::new(env!("CARGO_BIN_EXE_passwords"));
+    let (missing, to) = (program.folder().path().join("none"), program.folder().path().join("to"));
+    let ran =
+        program.run(&["backup", to.to_str().unwrap(), "--data-dir", missing.to_str().unwrap()]);
+    assert_eq!(ran.code, Some(1), "{}", ran.errors);
+    assert!(ran.errors.contains("none does not exist"), "{}", ran.errors);
+}
+
+#[test]
 fn backup_of_a_missing_corpus_is_refused() {
     let program = Program::new(env!("CARGO_BIN_EXE_passwords"));
     let list = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/passwords.txt");

@@ -314,9 +314,11 @@ fn export_refuses_to_overwrite_its_corpus() {
     std::fs::hard_link(&path, &hard).unwrap();
     std::os::unix::fs::symlink(&path, &soft).unwrap();
     let folder = data.path().join("ranges");
-    std::fs::create_dir(&folder).unwrap();
-    std::fs::hard_link(&path, folder.join("00005.txt")).unwrap();
     let file = path.to_str().unwrap();
+    data.done(&["export", "--format", "folder", "-o", folder.to_str().unwrap(), file]);
+    let range = folder.join("00005.txt");
+    std::fs::remove_file(&range).unwrap();
+    std::fs::hard_link(&path, &range).unwrap();
     for (format, output) in
         [("hashes", &path), ("hashes", &hard), ("hashes", &soft), ("folder", &folder)]
     {

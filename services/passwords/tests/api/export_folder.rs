@@ -130,6 +130,21 @@ fn an_exported_folder_with_compressed_files_can_be_built() {
 }
 
 #[test]
+fn a_folder_with_ranges_that_no_manifest_lists_is_refused() {
+    let data = Data::new();
+    let corpus = built(&data, &lists()[0]);
+    let folder = data.path().join("ranges");
+    std::fs::create_dir(&folder).unwrap();
+    // The corpus has no digests with this prefix, so the export would keep the file.
+    std::fs::write(folder.join("FFFFF.txt"), "0018A45C4D1DEF81644B54AB7F969B88D65:1").unwrap();
+    let [from, to] = [&corpus, &folder].map(|path| path.to_str().unwrap());
+    let refused = data.run(&["export", "--format", "folder", "-o", to, from]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors.contains("ranges that no manifest lists"), "{}", refused.errors);
+    assert_eq!(files(&folder).len(), 1);
+}
+
+#[test]
 fn an_interrupted_export_leaves_no_removed_or_unlisted_range() {
     let data = Data::new();
     let [old, new] = [[(7, 2)], [(9, 2)]]
@@ -145,6 +160,29 @@ fn an_interrupted_export_leaves_no_removed_or_unlisted_range() {
     std::fs::write(folder.join("0000A.txt.gz"), "unlisted").unwrap();
     export(&data, &new, &folder, &[]);
     assert_eq!(names(), ["00009.txt", MANIFEST]);
+}
+
+#[test]
+fn an_export_marks_all_ranges_to_replace_before_it_replaces_any() {
+    let data = Data::new();
+    let [old, new] = lists().map(|list| built(&data, &list));
+    let (folder, fresh) = (data.path().join("ranges"), data.path().join("fresh"));
+    export(&data, &old, &folder, &[]);
+    // The first range cannot be written.
+    let blocked = folder.join("00009.txt");
+    std::fs::create_dir(&blocked).unwrap();
+    let [from, to] = [&new, &folder].map(|path| path.to_str().unwrap());
+    let failed = data.run(&["export", "--format", "folder", "-o", to, from]);
+    assert_eq!(failed.code, Some(1), "{}", failed.errors);
+    let journal = std::fs::read_to_string(folder.join("manifest.journal")).unwrap();
+    assert_eq!(journal, "# sha1\n06590\t-\n0CB20\t-\n");
+    std::fs::remove_dir(&blocked).unwrap();
+    assert_eq!(export(&data, &new, &folder, &[]), [2, 39, 0]);
+    export(&data, &new, &fresh, &[]);
+    let contents = |folder: &Path| -> Vec<(String, Vec<u8>)> {
+        files(folder).into_iter().map(|(name, (content, _))| (name, content)).collect()
+    };
+    assert!(contents(&folder) == contents(&fresh));
 }
 
 #[test]
@@ -176,18 +214,19 @@ fn a_killed_export_resumes_and_never_keeps_a_wrong_range() {
     });
     let (folder, fresh) = (data.path().join("ranges"), data.path().join("fresh"));
     let to = folder.to_str().unwrap();
-    let killed = |corpus: &Path| {
+    let killed = |corpus: &Path, longest: u64| {
         let journal = folder.join("manifest.journal");
         let export = ["export", "--format", "folder", "-o", to, corpus.to_str().unwrap()];
         let mut process = data.program().start(&export);
         let length = || std::fs::metadata(&journal).map_or(0, |journal| journal.len());
-        assert!(process.kill_when(|| length() > 10_000), "it was killed in the middle");
+        assert!(process.kill_when(|| length() > longest), "it was killed in the middle");
     };
-    killed(&old);
+    killed(&old, 10_000);
     let [written, unchanged, _] = export(&data, &old, &folder, &[]);
     assert!(written > 0 && unchanged > 0, "{written} {unchanged}");
-    // Some of the ranges are already new when the old corpus is exported again.
-    killed(&new);
+    // Some of the ranges are already new when the old corpus is exported again. Each of them has a
+    // mark of 8 bytes.
+    killed(&new, u64::from(10 * RANGES));
     export(&data, &old, &folder, &[]);
     export(&data, &old, &fresh, &[]);
     let contents = |folder: &Path| -> Vec<(String, Vec<u8>)> {
