@@ -10,6 +10,9 @@ use actix_web::web::Bytes;
 
 /// Chunk size in bytes.
 const CHUNK: usize = 64 << 10;
+/// Memory to allocate for the first chunk. Most bodies are short, and the allocator takes far longer
+/// for a whole chunk.
+const USUAL: usize = 960;
 
 /// Maximum time for generating the first chunk. If it takes longer, the body counts as long.
 const FIRST: Duration = Duration::from_millis(200);
@@ -40,6 +43,7 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
     /// Generates the first chunk. If that is already the whole body, it is sent with a
     /// `Content-Length` instead of being streamed.
     pub fn begin(mut self) -> Begun<F> {
+        self.chunk.reserve(USUAL);
         self.generate(FIRST);
         if self.ended {
             return Begun::Whole(self.chunk.into());
@@ -56,9 +60,6 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
     /// Adds to the current chunk for up to `longest`.
     fn generate(&mut self, longest: Duration) {
         let begun = Instant::now();
-        if self.chunk.capacity() == 0 {
-            self.chunk.reserve(CHUNK + (CHUNK >> 4));
-        }
         while !self.ended && self.chunk.len() < CHUNK && begun.elapsed() < longest {
             self.ended = !(self.next)(&mut self.chunk);
         }
@@ -83,6 +84,9 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Chunks<F>
                 return Poll::Pending;
             }
             this.has_paused = false;
+            if this.chunk.capacity() == 0 {
+                this.chunk.reserve(CHUNK + (CHUNK >> 4));
+            }
             this.generate(TURN);
         }
         let is_complete = this.ended || !this.chunk.is_empty();

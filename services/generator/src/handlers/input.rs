@@ -11,7 +11,7 @@ use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::{Bytes, Data};
 use actix_web::{FromRequest, HttpRequest, HttpResponse};
 use auth::Caller;
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::{Either, LocalBoxFuture};
 use serde::Serialize;
 use shell::{Fault, media, read_body};
 
@@ -47,25 +47,39 @@ impl<R> Input<R> {
     }
 
     /// Sends a list. Workbooks and long lists each take up one of the caller's stream slots.
-    async fn listed(
-        &self,
-        seed: &Seed,
+    fn listed<'a>(
+        &'a self,
+        seed: &'a Seed,
         made: Made<impl Next, impl Build>,
         is_long: bool,
-    ) -> Result<HttpResponse, actix_web::Error> {
+    ) -> Answer<'a> {
         let (form, body) = match made {
-            Made::Parts(form, next) if !is_long => (form, Ok(list::short(next))),
+            Made::Parts(form, next) if !is_long => (form, list::short(next)),
+            Made::Book(None) => (Form::Xlsx, chunks::unmade()),
             Made::Parts(form, next) => {
-                let (caller, state) = self.caller().await?;
-                (form, stream::body(&self.http, &caller, &state, next))
+                return Either::Right(Box::pin(async move {
+                    let (caller, state) = self.caller().await?;
+                    let body = stream::body(&self.http, &caller, &state, next);
+                    self.sent(seed, form, body)
+                }));
             }
-            Made::Book(None) => (Form::Xlsx, Ok(chunks::unmade())),
             Made::Book(Some(build)) => {
-                let (caller, state) = self.caller().await?;
-                let book = stream::apart(&self.http, &caller, &state, build).await;
-                (Form::Xlsx, book.map(BoxBody::new))
+                return Either::Right(Box::pin(async move {
+                    let (caller, state) = self.caller().await?;
+                    let book = stream::apart(&self.http, &caller, &state, build).await;
+                    self.sent(seed, Form::Xlsx, book.map(BoxBody::new))
+                }));
             }
         };
+        at_once(reply::listed(seed, Sent { form, body }))
+    }
+
+    fn sent(
+        &self,
+        seed: &Seed,
+        form: Form,
+        body: Result<BoxBody, impl Into<Error>>,
+    ) -> Result<HttpResponse, actix_web::Error> {
         let body = body.map_err(|fault| self.error(fault))?;
         Ok(reply::listed(seed, Sent { form, body }))
     }
@@ -86,68 +100,79 @@ impl<R: Seeded> Input<R> {
     }
 
     /// Responds with a list of strings that have already been generated.
-    pub async fn made_texts(
-        &self,
+    pub fn made_texts<'a>(
+        &'a self,
         kind: Kind,
-        seed: &Seed,
+        seed: &'a Seed,
         column: &'static str,
         texts: Vec<String>,
-    ) -> Result<HttpResponse, actix_web::Error> {
+    ) -> Answer<'a> {
         let (count, mut texts) = (texts.len(), texts.into_iter());
         let make = move |_, out: &mut String| out.extend(texts.next());
         let span = Span::of(&self.http, kind, count, Extent::default());
-        self.listed(seed, list::texts(span, column, make), false).await
+        self.listed(seed, list::texts(span, column, make), false)
     }
 }
 
 impl<R: Series> Input<R> {
     /// Responds with a list of strings, or with a single one if no quantity was requested. `make`
     /// appends one string per call.
-    pub async fn texts(
-        &self,
+    pub fn texts<'a>(
+        &'a self,
         kind: Kind,
-        seed: &Seed,
+        seed: &'a Seed,
         mut random: Random,
         column: &'static str,
         mut make: impl FnMut(&mut Random, &mut String) + Send + Unpin + 'static,
-    ) -> Result<HttpResponse, actix_web::Error> {
+    ) -> Answer<'a> {
         let Some(quantity) = self.read.quantity() else {
             let mut text = String::new();
             random.seek(self.read.extent().offset);
             make(&mut random, &mut text);
-            return Ok(single(kind, seed, &text));
+            return at_once(single(kind, seed, &text));
         };
         let made = list::texts(self.span(kind, quantity), column, move |index, out| {
             random.seek(index);
             make(&mut random, out);
         });
-        self.listed(seed, made, self.read.is_long()).await
+        self.listed(seed, made, self.read.is_long())
     }
 
     /// Responds with a list of values, or with a single one if no quantity was requested. `make`
     /// receives the index of each value.
-    pub async fn records<T: Record + Serialize>(
-        &self,
+    pub fn records<'a, T: Record + Serialize>(
+        &'a self,
         kind: Kind,
-        seed: &Seed,
+        seed: &'a Seed,
         mut random: Random,
         mut make: impl FnMut(u64, &mut Random) -> T + Send + Unpin + 'static,
-    ) -> Result<HttpResponse, actix_web::Error> {
+    ) -> Answer<'a> {
         let Some(quantity) = self.read.quantity() else {
             let index = self.read.extent().offset;
             random.seek(index);
-            return Ok(single(kind, seed, &make(index, &mut random)));
+            return at_once(single(kind, seed, &make(index, &mut random)));
         };
         let made = list::records(self.span(kind, quantity), move |index| {
             random.seek(index);
             make(index, &mut random)
         });
-        self.listed(seed, made, self.read.is_long()).await
+        self.listed(seed, made, self.read.is_long())
     }
 
     fn span(&self, kind: Kind, quantity: usize) -> Span {
         Span::of(&self.http, kind, quantity, self.read.extent())
     }
+}
+
+/// A response that is usually ready at once. The generators, which are large, are not part of the
+/// future of a handler, since `actix_web` allocates memory for this future in each request.
+type Answer<'a> = Either<
+    Ready<Result<HttpResponse, actix_web::Error>>,
+    LocalBoxFuture<'a, Result<HttpResponse, actix_web::Error>>,
+>;
+
+fn at_once(response: HttpResponse) -> Answer<'static> {
+    Either::Left(ready(Ok(response)))
 }
 
 /// Responds with a single value.

@@ -180,7 +180,12 @@ fn made(
 
 /// Returns the list format preferred by the client.
 pub fn form(request: &HttpRequest) -> Form {
-    Form::accepted(request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok()))
+    let mut accepted = request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok());
+    match (accepted.next(), accepted.next()) {
+        // The usual values, which need not be parsed.
+        (None | Some("*/*" | "application/json"), None) => Form::Json,
+        (first, second) => Form::accepted(first.into_iter().chain(second).chain(accepted)),
+    }
 }
 
 /// Encodes a whole list.

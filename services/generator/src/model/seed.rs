@@ -11,7 +11,7 @@ use super::random::Random;
 ///
 /// Within a version, the same seed and parameters always yield the same bytes. The version must be
 /// bumped when changing a list, a pattern or the order in which random numbers are drawn.
-pub const DATA_VERSION: &str = "2.13.0";
+pub const DATA_VERSION: &str = "2.14.0";
 
 /// Default reference date for cards and people generated from a seed.
 pub const SEEDED_DAY: Date = date(2030, 1, 1);

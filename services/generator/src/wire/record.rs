@@ -64,15 +64,17 @@ pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>)
 }
 
 /// Appends a CSV row (RFC 4180) in which `None` is a null. Empty strings are quoted, because
-/// PostgreSQL reads unquoted empty cells as nulls. If the only cell is a null, this results in a
-/// blank line, which PostgreSQL also reads as a null and spreadsheets keep as a row.
+/// PostgreSQL reads unquoted empty cells as nulls. A cell `\.` is quoted, too, because PostgreSQL
+/// reads it as the end of the data if it is alone in a line. If the only cell is a null, this
+/// results in a blank line, which PostgreSQL also reads as a null and spreadsheets keep as a row.
 pub fn push_values<'a>(cells: impl IntoIterator<Item = Option<&'a str>>, out: &mut Vec<u8>) {
     for (position, cell) in cells.into_iter().enumerate() {
         if position > 0 {
             out.push(b',');
         }
         let Some(cell) = cell else { continue };
-        let plain = !cell.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\r' | b'\n'));
+        let plain =
+            !cell.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\r' | b'\n')) && cell != "\\.";
         let is_padded =
             cell.starts_with(char::is_whitespace) || cell.ends_with(char::is_whitespace);
         if plain && !is_padded && !cell.is_empty() {
@@ -111,6 +113,13 @@ mod tests {
         let mut out = Vec::new();
         push_values([Some("a"), None, Some("")], &mut out);
         assert_eq!(out, b"a,,\"\"\r\n");
+    }
+
+    #[test]
+    fn mark_that_ends_the_data_is_quoted() {
+        let mut out = Vec::new();
+        push_values([Some("\\.")], &mut out);
+        assert_eq!(out, b"\"\\.\"\r\n");
     }
 
     #[test]

@@ -13,7 +13,7 @@ async fn seeded_card_never_changes() {
     assert_eq!(response.header("cache-control"), "no-store");
     assert_eq!(response.header("x-seed"), "demo");
     assert_eq!(response.header("x-ref-date"), "2030-01-01");
-    assert_eq!(response.header("x-data-version"), "2.13.0");
+    assert_eq!(response.header("x-data-version"), "2.14.0");
     assert_eq!(
         response.text(),
         r#"{"type":"Visa","date":"2031-02-01T00:00:00","fullName":"Kendra Mason","cardNumber":"4252942886413145","cvv":"646","pin":6419}"#

@@ -236,3 +236,32 @@ fn references_to_the_whole_document_do_not_copy_its_definitions() {
     let fields = schema["fields"].as_array().or(schema["tables"][0]["fields"].as_array());
     assert_eq!(fields.unwrap().len(), 11);
 }
+
+#[test]
+fn objects_that_repeat_the_whole_document_are_empty_if_rows_would_be_too_large() {
+    // Each row would have 60 times the 40 long texts.
+    let texts =
+        (0..40).map(|number| (format!("t{number}"), json!({"type": "string", "minLength": 2_000})));
+    let objects = (0..60).map(|number| {
+        let object = json!({"description": "All options", "type": "object", "$ref": "#"});
+        (format!("o{number}"), object)
+    });
+    let mut properties: serde_json::Map<_, _> = texts.chain(objects).collect();
+    let rules = json!({"type": "array", "items": {"allOf": [
+        {"$ref": "#"}, {"properties": {"deep": {"$ref": "#/definitions/deep"}}}]}});
+    properties.insert("rules".to_owned(), rules.clone());
+    properties.insert("either".to_owned(), json!({"oneOf": [rules, {"type": "boolean"}]}));
+    let deep = (0..20).fold(json!({"$ref": "#"}), |inner, _| json!({"properties": {"d": inner}}));
+    let document = json!({"properties": properties, "definitions": {"deep": deep}});
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let file = program.folder().write("large.json", document.to_string());
+    let made = program.run(&["schema", file.to_str().unwrap()]);
+    assert_eq!(made.code, Some(0), "{}", made.errors);
+    let records = ["records", "-", "--seed", "demo", "-n", "1", "--format", "json"];
+    let rows: Value =
+        serde_json::from_str(&program.pipe(&records, made.out.as_bytes()).done()).unwrap();
+    let row = rows[0].as_object().unwrap();
+    assert_eq!(row.len(), 102);
+    assert!(row["t0"].as_str().unwrap().len() >= 2_000);
+    assert_eq!((&row["o59"], &row["rules"], &row["either"]), (&json!({}), &json!([]), &json!([])));
+}

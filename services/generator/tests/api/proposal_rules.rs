@@ -74,6 +74,46 @@ fn several_bounds_of_a_day_all_apply() {
 }
 
 #[test]
+fn times_of_day_and_dates_in_other_notations_are_respected_or_reported() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (a timestamp NOT NULL CHECK (a >= '2024-03-01 12:00:00' AND a < '2024-03-03'),
+            b date NOT NULL CHECK (b >= '2031/01/01'));",
+    );
+    assert_eq!(made.broken, "the rows may violate t: CHECK (b >= '2031/01/01')\n");
+    for value in made.values("a") {
+        assert!(value.as_str() >= Some("2024-03-01T12:00:00"), "{value}");
+    }
+}
+
+#[test]
+fn excluded_values_that_rows_are_likely_to_have_are_reported() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (country_code char(2) NOT NULL CHECK (country_code <> 'US'),
+            currency text NOT NULL CHECK (currency NOT IN ('EUR', 'USD')),
+            email text NOT NULL CHECK (email <> 'root@example.com'),
+            city text NOT NULL CHECK (city <> ''));",
+    );
+    let lines: Vec<_> = made.broken.lines().collect();
+    let expected = [
+        "the rows may violate t: CHECK (country_code <> 'US')",
+        "the rows may violate t: CHECK (currency NOT IN ('EUR', 'USD'))",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn columns_whose_nulls_are_not_distinct_have_none() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (id int PRIMARY KEY, a text, b text, c text UNIQUE,
+            UNIQUE NULLS NOT DISTINCT (a));
+        CREATE UNIQUE INDEX i ON t (b) NULLS NOT DISTINCT;",
+    );
+    assert_eq!(made.broken, "");
+    let has_nulls = |name: &str| made.values(name).iter().any(Value::is_null);
+    assert_eq!(["a", "b", "c"].map(has_nulls), [false, false, true]);
+}
+
+#[test]
 fn number_that_a_check_excludes_does_not_occur() {
     let made =
         Proposal::sql("CREATE TABLE t (n INT NOT NULL CHECK (n >= 0 AND n <> 0 AND n < 3));");

@@ -104,6 +104,8 @@ async fn long_and_slow_values_count_as_several() {
         json!({"type": "socialNumber"}),
         json!({"type": "vat"}),
         json!({"type": "person", "part": "nationalNumber"}),
+        json!({"type": "normal", "min": 9}),
+        json!({"type": "lognormal", "max": 0.001}),
     ] {
         let errors = errors(&app, &table([array(items.clone())])).await;
         let found = message(&errors, "/fields/0/items/items");

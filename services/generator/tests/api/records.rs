@@ -369,7 +369,8 @@ async fn every_fault_of_a_schema_is_reported_with_its_pointer() {
             {"name": "q", "type": "pattern", "regex": "((a{50}){50}){50}"},
             {"name": "m", "type": "mac", "upper": true},
             {"name": "w", "type": "choice", "values": ["a"], "weights": [1, 2]},
-            {"name": "s", "type": "person", "part": "shoe"}
+            {"name": "s", "type": "person", "part": "shoe"},
+            {"name": "e", "type": "pattern", "regex": "x[a&&b]+"}
         ]},
         {"name": "a", "fields": []}
     ]});
@@ -394,6 +395,7 @@ async fn every_fault_of_a_schema_is_reported_with_its_pointer() {
         ("/tables/0/fields/11/upper", "is unknown; mac takes name, type"),
         ("/tables/0/fields/12/weights", "must be 1 numbers"),
         ("/tables/0/fields/13/part", "must be one of fullName"),
+        ("/tables/0/fields/14/regex", "has a character class that matches nothing"),
         ("/tables/1/fields", "must be an array of 1 to 200 fields"),
     ] {
         assert!(at(pointer).contains(part), "{pointer}: {errors:#}");

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
+use testkit::Program;
 
 use crate::proposals::Proposal;
 
@@ -292,4 +293,39 @@ fn expressions_with_thousands_of_operators_are_reported() {
     let found = lines(&made);
     assert_eq!(found.len(), 3, "{found:?}");
     assert!(found.iter().all(|line| line.contains("a > 1 AND a > 1")), "{found:?}");
+}
+
+#[test]
+fn thousands_of_unique_columns_with_checks_are_proposed() {
+    // With a copy of all columns for each check, this would take minutes.
+    let columns = (0..6_000).map(|number| format!("c{number} int UNIQUE, CHECK (c{number} >= 7)"));
+    let columns: Vec<_> = columns.collect();
+    let text = format!("CREATE TABLE t ({}, CHECK (c0 > 8 OR c1 > 8))", columns.join(", "));
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let file = program.folder().write("wide.sql", text);
+    let made = program.run(&["schema", file.to_str().unwrap()]);
+    assert_eq!((made.code, made.errors.contains("may violate")), (Some(0), false));
+    let rows = ["records", "-", "--seed", "demo", "-n", "1", "--format", "json"];
+    let rows: Value =
+        serde_json::from_str(&program.pipe(&rows, made.out.as_bytes()).done()).unwrap();
+    let row = rows[0].as_object().unwrap();
+    assert_eq!(row.len(), 6_000);
+    assert!(row.values().all(|value| value.as_i64().is_none_or(|number| number >= 7)));
+}
+
+#[test]
+fn checks_apply_to_no_other_columns_than_those_they_mention() {
+    // Only in a domain, VALUE means the column.
+    let made = Proposal::sql(
+        "CREATE DOMAIN large AS int CHECK (VALUE >= 500);
+        CREATE TABLE t (a int NOT NULL, b large NOT NULL, c int NOT NULL,
+            total int GENERATED ALWAYS AS (a + c) STORED,
+            CHECK (value > 5 OR C >= 70), CHECK (a < 50 AND total > 3));",
+    );
+    assert_eq!(lines(&made), ["t: CHECK (a < 50 AND total > 3)"]);
+    let least = |name: &str| {
+        let values = made.values(name);
+        values.iter().map(|value| value.as_i64().unwrap()).min().unwrap()
+    };
+    assert!(least("b") >= 500 && least("c") >= 70);
 }

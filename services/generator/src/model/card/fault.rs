@@ -118,6 +118,26 @@ mod tests {
     }
 
     #[test]
+    fn published_test_numbers_outside_the_generated_ranges_are_accepted() {
+        for (number, brand) in [
+            ("6200000000000005", "UnionPay"),
+            ("6205500000000000004", "UnionPay"),
+            ("8171999927660000", "UnionPay"),
+            ("6703444444444449", "Maestro"),
+            ("6799990100000000019", "Maestro"),
+            ("5060990580000217499", "Verve"),
+            ("5061460410120223210", "Verve"),
+            ("6500020000000000", "Verve"),
+            ("6500271234567890124", "Verve"),
+            ("6500010000000001", "Discover"),
+            ("6500280000000000", "Discover"),
+            ("6370950000000005", "Hipercard"),
+        ] {
+            assert_eq!(brands(number), [brand], "{number}");
+        }
+    }
+
+    #[test]
     fn faults_have_distinct_messages() {
         let visa = find("Visa");
         for (text, brand, message) in [

@@ -108,6 +108,7 @@ pub const CARD_TYPES: &[CardType] = &[
         name: "UnionPay",
         aliases: &["CUP"],
         prefixes: &[to(622_126, 622_925), to(624_000, 626_999), to(628_200, 628_899)],
+        claims: &[one(62), one(81)],
         lengths: &[(16, 60), (17, 5), (18, 5), (19, 30)],
         ..PLAIN
     },
@@ -122,6 +123,7 @@ pub const CARD_TYPES: &[CardType] = &[
             one(6759),
             to(6761, 6763),
         ],
+        claims: &[one(67)],
         lengths: &[(16, 420), (12, 40), (13, 40), (14, 40), (15, 40), (17, 40), (18, 40), (19, 40)],
         ..PLAIN
     },
@@ -162,7 +164,12 @@ pub const CARD_TYPES: &[CardType] = &[
         ],
         ..PLAIN
     },
-    CardType { name: "Hipercard", prefixes: &[one(606_282)], ..PLAIN },
+    CardType {
+        name: "Hipercard",
+        prefixes: &[one(606_282)],
+        claims: &[one(637_095), one(637_568), one(637_599), one(637_609), one(637_612)],
+        ..PLAIN
+    },
     CardType {
         name: "Troy",
         prefixes: &[one(9792)],
@@ -195,6 +202,7 @@ pub const CARD_TYPES: &[CardType] = &[
     CardType {
         name: "Verve",
         prefixes: &[to(506_099, 506_127), to(507_865, 507_866), to(507_868, 507_877)],
+        claims: &[to(506_128, 506_198), one(507_867), to(507_878, 507_964), to(650_002, 650_027)],
         lengths: &[(16, 1), (18, 1), (19, 1)],
         ..PLAIN
     },
@@ -222,12 +230,7 @@ pub const CARD_TYPES: &[CardType] = &[
         ..PLAIN
     },
     CardType { name: "Dankort", prefixes: &[one(5019)], ..PLAIN },
-    CardType {
-        name: "InstaPayment",
-        prefixes: &[to(637, 639)],
-        except: &[one(637_095), one(637_568), one(637_599), one(637_609), one(637_612)],
-        ..PLAIN
-    },
+    CardType { name: "InstaPayment", prefixes: &[to(637, 639)], ..PLAIN },
     CardType {
         name: "Laser",
         prefixes: &[one(6304), one(6706), one(6771), one(6709)],

@@ -11,7 +11,8 @@ pub struct Coin {
     pub ticker: &'static str,
     /// A former ticker symbol that is still accepted, if any.
     pub(super) alias: Option<&'static str>,
-    /// The coin's address formats, with weights.
+    /// The coin's address formats, with weights. Formats with weight 0 are accepted but not
+    /// generated.
     pub(super) forms: &'static [(Scheme, u16)],
 }
 

@@ -38,7 +38,7 @@ impl Scheme {
             }
             Self::Stellar => behind(&[0x30], base32(text, BASE32)?, length + 2),
             Self::Solana => bs58::decode(text).into_vec().ok(),
-            Self::Monero => behind(&[0x12], monero(text)?, length + 4),
+            Self::Monero(tag, _) => behind(&[tag], monero(text)?, length + 4),
             Self::Ss58(network) => {
                 behind(&[network], bs58::decode(text).into_vec().ok()?, length + 2)
             }

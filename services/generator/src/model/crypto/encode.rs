@@ -35,8 +35,9 @@ pub enum Scheme {
     Stellar,
     /// 32 bytes in Base58, without a checksum.
     Solana,
-    /// Two keys in Base58, encoded in eight-byte blocks.
-    Monero,
+    /// A tag and a payload in Base58, encoded in eight-byte blocks. The payload consists of two
+    /// keys, plus a payment id in integrated addresses.
+    Monero(u8, usize),
     /// A network byte and a key in Base58, with two bytes of Blake2b.
     Ss58(u8),
     /// A key, with four bytes of SHA-512/256.
@@ -69,10 +70,11 @@ impl Scheme {
     /// Returns the payload length (of the hash or key) in bytes.
     pub fn payload_length(self) -> usize {
         match self {
-            Self::Segwit(_, _, length) | Self::Bech32(_, length) => length,
+            Self::Segwit(_, _, length) | Self::Bech32(_, length) | Self::Monero(_, length) => {
+                length
+            }
             Self::Cardano(_, hashes) => 28 * hashes,
             Self::InternetComputer => 28,
-            Self::Monero => 64,
             Self::Stellar | Self::Solana | Self::Ss58(_) | Self::Algorand | Self::Nano => 32,
             Self::Ton(_) | Self::Hex(_) => 32,
             Self::Base58Check(_) | Self::Ripple | Self::CashAddr(_) | Self::Eip55 => 20,
@@ -102,7 +104,7 @@ impl Scheme {
             }
             Self::Stellar => stellar(payload, out),
             Self::Solana => base58(payload, out),
-            Self::Monero => monero(payload, out),
+            Self::Monero(tag, _) => monero(tag, payload, out),
             Self::Ss58(network) => ss58(network, payload, out),
             Self::Algorand => algorand(payload, out),
             Self::Nem => nem(payload, out),
@@ -119,8 +121,8 @@ impl Scheme {
     }
 }
 
-/// Length of the longest payload in bytes: two Monero keys.
-const LONGEST_PAYLOAD: usize = 64;
+/// Length of the longest payload in bytes: two Monero keys and a payment id.
+const LONGEST_PAYLOAD: usize = 72;
 /// The CashAddr prefix.
 pub(super) const CASH: &str = "bitcoincash";
 
@@ -151,8 +153,8 @@ fn stellar(key: &[u8], out: &mut String) {
     base32(&[&bytes[..], &check].concat(), 0, BASE32, out);
 }
 
-fn monero(keys: &[u8], out: &mut String) {
-    let bytes = [&[0x12], keys].concat();
+fn monero(tag: u8, payload: &[u8], out: &mut String) {
+    let bytes = [&[tag], payload].concat();
     let check = Keccak256::digest(&bytes);
     for block in [&bytes[..], &check[..4]].concat().chunks(8) {
         // Blocks have a fixed width: 11 characters for eight bytes, and 7 for the final five bytes.

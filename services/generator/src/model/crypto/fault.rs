@@ -142,10 +142,40 @@ mod tests {
             check(text, None).unwrap().iter().map(|coin| coin.name).collect()
         };
         assert_eq!(names("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa"), ["Bitcoin", "BitcoinSV"]);
+        assert_eq!(
+            names("3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy"),
+            ["Bitcoin", "Litecoin", "DigiByte", "Vertcoin"]
+        );
         assert_eq!(names("BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4"), ["Bitcoin"]);
         assert_eq!(names("qr6m7j9njldwwzlg9v7v53unlr4jkmx6eylep8ekg2"), ["BitcoinCash"]);
         assert!(names("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed").contains(&"Ethereum"));
         assert!(names("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed").contains(&"Polygon"));
+    }
+
+    #[test]
+    fn formats_that_are_not_generated_are_accepted() {
+        // Scripts, contracts, the current format of Neo, and a subaddress and an integrated address
+        // of Monero.
+        let subaddress = "888tNkZrPN6JsEgekjMnABU4TBzc2Dt29EPAvkRxbANsAnjyPbb3iQ1YBRk1UXcdRsiKc9dh\
+            wMVgN5S9cQUiyoogDavup3H";
+        let integrated = "4LL9oSLmtpccfufTMvppY6JwXNouMBzSkbLYfpAV5Usx3skxNgYeYTRj5UzqtReoS44qo9mt\
+            mXCqY45DJ852K5Jv2bYXZKKQePHES9khPK";
+        for (coin, address) in [
+            ("DGB", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy"),
+            ("KMD", "bMkG5EysRjf8BYsaS3mkfzDJqepHbcTXQT"),
+            ("LTC", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy"),
+            ("NEO", "NiNmXL8FjEUEs1nfX9uHFBNaenxDHJtmuB"),
+            ("NMC", "6PQqBRX8JkJ3JLqLfqnokxcfXLGNUjmTiV"),
+            ("PPC", "pEZZaiX69WVAMRLMDURxBzvUyo4UNAs2Gw"),
+            ("RVN", "rFFaWG1XhQoYSb2nLa6YcdHR8KMByCebK7"),
+            ("VTC", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy"),
+            ("XMR", subaddress),
+            ("XMR", integrated),
+            ("XTZ", "KT1PWx2mnDueood7fEmfbBDKx1D9BAnnXitn"),
+            ("ZEN", "zsoVkAr9jxKoeuT6sXA2JfGeCgqB3mgRAqZ"),
+        ] {
+            assert_eq!(check(address, find(coin)).err(), None, "{coin} {address}");
+        }
     }
 
     #[test]

@@ -21,8 +21,8 @@ pub struct Country {
 
 /// A component of the domestic account number.
 enum Part {
-    /// A fixed number of characters from an alphabet.
-    Any(&'static [u8], usize),
+    /// A fixed number of characters, with the alphabet of generated ones and that of accepted ones.
+    Any { made: &'static [u8], allowed: &'static [u8], count: usize },
     /// One of several words or, for digits, one of several ranges of equal width.
     Choice(Vec<Choice>),
 }
@@ -115,7 +115,7 @@ const NOT_ENFORCED: [&str; 2] = ["DE", "NL"];
 impl Part {
     fn width(&self) -> usize {
         match self {
-            Self::Any(_, count) => *count,
+            Self::Any { count, .. } => *count,
             Self::Choice(choices) => choices.first().map_or(0, |choice| match choice {
                 Choice::Word(word) => word.len(),
                 Choice::Range { width, .. } => *width,
@@ -125,8 +125,8 @@ impl Part {
 
     fn push(&self, random: &mut Random, out: &mut AsciiBuffer) {
         match self {
-            Self::Any(alphabet, count) if alphabet.len() == 10 => out.push_digits(random, *count),
-            Self::Any(alphabet, count) => out.push_any(random, alphabet, *count),
+            Self::Any { made, count, .. } if made.len() == 10 => out.push_digits(random, *count),
+            Self::Any { made, count, .. } => out.push_any(random, made, *count),
             Self::Choice(choices) => match random.pick(choices) {
                 Choice::Word(word) => out.push_str(word),
                 Choice::Range { first, last, width } => {
@@ -138,7 +138,7 @@ impl Part {
 
     fn allows(&self, piece: &[u8]) -> bool {
         match self {
-            Self::Any(alphabet, _) => piece.iter().all(|byte| alphabet.contains(byte)),
+            Self::Any { allowed, .. } => piece.iter().all(|byte| allowed.contains(byte)),
             // Accept other words in the same format, too, because they occur in the IBANs of banks
             // that we don't generate IBANs for.
             Self::Choice(choices) => choices.iter().any(|choice| match choice {
@@ -153,21 +153,22 @@ impl Part {
     }
 }
 
-/// Parses a structure, in which `4n` means digits, `4a` capitals, and `4c` either. Anything else is
-/// a choice between words and ranges of digits, such as `AB|CD|000-099`.
+/// Parses a structure, whose notation the table describes.
 fn parts(structure: &'static str) -> Vec<Part> {
     structure.split(' ').map(part).collect()
 }
 
 fn part(text: &'static str) -> Part {
     let any = text.split_at_checked(text.len() - 1).and_then(|(count, kind)| {
-        let alphabet = match kind {
-            "n" => DIGITS,
-            "a" => LETTERS,
-            "c" => BOTH,
+        let (made, allowed) = match kind {
+            "n" => (DIGITS, DIGITS),
+            "a" => (LETTERS, LETTERS),
+            "c" => (BOTH, BOTH),
+            "N" => (DIGITS, BOTH),
+            "A" => (LETTERS, BOTH),
             _ => return None,
         };
-        Some(Part::Any(alphabet, count.parse().ok()?))
+        Some(Part::Any { made, allowed, count: count.parse().ok()? })
     });
     any.unwrap_or_else(|| Part::Choice(text.split('|').map(choice).collect()))
 }

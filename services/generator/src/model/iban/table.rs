@@ -1,8 +1,9 @@
 //! The countries in the IBAN registry, with their domestic number structures and national rules.
 //!
-//! In a structure, `4n` means digits, `4a` capitals, and `4c` either. Anything else is a choice
-//! between words and ranges of digits. To add a country, add a row, plus a rule in `rules` if the
-//! country has national check digits.
+//! In a structure, `4n` means digits, `4a` capitals, and `4c` either. With `4N` and `4A`, the
+//! registry allows either, but we only generate digits or capitals, as the banks do. Anything else
+//! is a choice between words and ranges of digits, such as `AB|CD|000-099`. To add a country, add a
+//! row, plus a rule in `rules` if the country has national check digits.
 
 use super::rules::{self, Rule};
 
@@ -48,7 +49,7 @@ pub const TABLE: &[Row] = &[
     plain("BH", "4a 14c"),
     plain("BI", "5n 5n 11n 2n"),
     plain("BR", "8n 5n 10n 1a 1c"),
-    plain("BY", "4a 4n 16c"),
+    plain("BY", "4A 4n 16c"),
     plain("CH", "5n 12c"),
     plain("CR", "4n 14n"),
     plain("CY", "3n 5n 16c"),
@@ -56,7 +57,7 @@ pub const TABLE: &[Row] = &[
     ruled("DE", GERMAN, rules::germany),
     plain("DJ", "5n 5n 11n 2n"),
     plain("DK", "4n 9n 1n"),
-    plain("DO", "4a 20n"),
+    plain("DO", "4A 20n"),
     ruled("EE", "2n 14n", rules::estonia),
     plain("EG", "4n 4n 17n"),
     ruled("ES", "4n 4n 1n 1n 10n", rules::spain),
@@ -89,9 +90,9 @@ pub const TABLE: &[Row] = &[
     plain("LV", "4a 13c"),
     plain("LY", "3n 3n 15n"),
     ruled("MC", "5n 5n 11c 2n", rules::france),
-    plain("MD", "2a 18c"),
+    plain("MD", "2A 18c"),
     ruled("ME", "3n 13n 2n", rules::iso_97),
-    ruled("MK", "3n 10n 2n", rules::iso_97),
+    ruled("MK", "3n 10N 2n", rules::iso_97),
     plain("MN", "4n 12n"),
     ruled("MR", "5n 5n 11n 2n", rules::plain_97),
     plain("MT", "4a 5n 18c"),
@@ -100,9 +101,9 @@ pub const TABLE: &[Row] = &[
     ruled("NL", "ABNA|INGB|RABO|SNSB|TRIO|ASNB|KNAB|BUNQ 10n", rules::netherlands),
     ruled("NO", "4n 01-99 4n 1n", rules::norway),
     plain("OM", "3n 16c"),
-    plain("PK", "4a 16n"),
+    plain("PK", "4a 16N"),
     ruled("PL", "8n 16n", rules::poland),
-    plain("PS", "4a 21n"),
+    plain("PS", "4a 21N"),
     ruled("PT", "4n 4n 11n 2n", rules::iso_97),
     plain("QA", "4a 21c"),
     plain("RO", "4a 16c"),

@@ -222,6 +222,8 @@ fn complete(country: &str, kind: Kind, text: &str) -> bool {
 fn generated_numbers_have_check_digits_that_are_not_enforced() {
     for (country, kind, right, lenient) in [
         ("DK", Kind::Person, "2110625629", "2110625628"),
+        ("GB", Kind::Vat, "980780684", "264940596"),
+        ("IE", Kind::Vat, "1234567WH", "1234567DK"),
         ("KR", Kind::Vat, "1168200276", "1168200277"),
         ("MX", Kind::Vat, "GODE561231GR8", "GODE561231GR7"),
         ("MX", Kind::Vat, "SAT970701NN3", "SAT970701NNA"),
@@ -345,6 +347,10 @@ fn checks_are_as_strict_as_the_issuing_offices() {
         (Kind::Person, "DE", "65929970489", "11123456786"),
         // The check digits are greater than 37.
         (Kind::Vat, "MT", "11679112", "11679149"),
+        // The check digits are greater than 97, or 0 instead of 97.
+        (Kind::Vat, "GB", "980780684", "123460698"),
+        (Kind::Vat, "BE", "0428759497", "0388368598"),
+        (Kind::Vat, "BE", "0428759497", "0428759400"),
         // Month 16, and 31 February.
         (Kind::Person, "AT", "1237010180", "1230311680"),
         // The check character is a digit or an A.

@@ -147,7 +147,9 @@ impl<'a> Parser<'a> {
             }
             Some(sign) if sign.is_ascii_digit() => {
                 let number = self.take(|letter| letter.is_ascii_digit() || letter == '.');
-                let number = number.parse().map_err(|_| self.expected("a number"))?;
+                // More than 308 digits would become infinity, which JSON and SQL can't express.
+                let number = number.parse().ok().filter(|number: &f64| number.is_finite());
+                let number = number.ok_or_else(|| self.expected("a number"))?;
                 Ok(Node::Constant(Value::Number(number)))
             }
             Some('-') if depth < DEEPEST => {
@@ -273,6 +275,7 @@ mod tests {
             ("1 2", "an operator or the end"),
             (&"(".repeat(100), "32 levels deep"),
             (&"-".repeat(900), "is expected"),
+            (&"9".repeat(400), "a number is expected"),
         ] {
             let error = Expression::parse(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

@@ -162,7 +162,7 @@ impl<'a> Builder<'a> {
 
     /// Returns a field, provided that it has already been parsed without errors.
     pub(super) fn known(&self, table: usize, name: &str) -> Option<SharedField> {
-        let place = self.tables[table].fields.iter().position(|field| field.name == name)?;
+        let place = self.tables[table].place(name)?;
         match self.built.get(&(table, place))? {
             Built::Done(field) => field.clone(),
             Built::Begun => None,
@@ -171,8 +171,7 @@ impl<'a> Builder<'a> {
 
     /// Returns a field of a table by name.
     pub(super) fn named(&mut self, table: usize, name: &str, pointer: &str) -> Option<SharedField> {
-        let place = self.tables[table].fields.iter().position(|field| field.name == name);
-        let Some(place) = place else {
+        let Some(place) = self.tables[table].place(name) else {
             let known: Vec<_> = self.tables[table].fields.iter().map(|field| field.name).collect();
             let text =
                 format!("the table does not have a field {name}; it has {}", known.join(", "));

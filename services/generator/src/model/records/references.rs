@@ -24,7 +24,7 @@ impl<'a> Builder<'a> {
         let pointer = members.at("with");
         let own = &self.tables[at.table];
         let target = |field: &Value| field["table"].as_str().unwrap_or(&own.name).to_owned();
-        let field = own.fields.iter().find(|field| field.name == with && with != at.path);
+        let field = own.field(with).filter(|_| with != at.path);
         let is_right = field.is_some_and(|field| {
             let is_reference = field.value["type"] == "reference" && field.value["with"].is_null();
             let own_target = members.value("table").and_then(Value::as_str).unwrap_or(&own.name);
@@ -41,7 +41,7 @@ impl<'a> Builder<'a> {
                     .add(members.at(name), format!("must be omitted: the one from {with} is used"));
             }
         }
-        let own = own.fields.iter().find(|own| own.name == at.path)?;
+        let own = own.field(at.path)?;
         self.followers.push((at.table, own.name, field.name));
         Some(Some(self.named(at.table, with, &pointer)?))
     }
@@ -64,7 +64,7 @@ impl<'a> Builder<'a> {
         let ways = [("uniform", 0), ("skewed", 1), ("once", 2)];
         let mut way = members.word("choose", &ways, &mut self.faults);
         let with = members.value("with").and_then(Value::as_str);
-        if let Some(first) = with.and_then(|with| own.fields.iter().find(|own| own.name == with)) {
+        if let Some(first) = with.and_then(|with| own.field(with)) {
             // Discard the other field's errors, because they are reported when it is read itself.
             let chosen = first.value["choose"].as_str();
             let word = ways.iter().find(|(word, _)| Some(*word) == chosen);
@@ -129,7 +129,7 @@ impl<'a> Builder<'a> {
         let tables = self.tables;
         for (place, table) in tables.iter().enumerate() {
             for set in &table.sets {
-                let is_missing = |name: &&&str| table.fields.iter().all(|own| own.name != **name);
+                let is_missing = |name: &&&str| table.place(name).is_none();
                 let mut missing = set.names.iter().filter(is_missing).peekable();
                 if missing.peek().is_some() {
                     for name in missing {

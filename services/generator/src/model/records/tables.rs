@@ -1,5 +1,6 @@
 //! Parses the tables in a schema, except for their fields.
 
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use jiff::civil::Date;
@@ -54,12 +55,26 @@ pub struct RawTable<'a> {
     pub is_open: bool,
     pub locale: &'static Culture,
     pub fields: Vec<RawField<'a>>,
+    /// The position of each field, by name.
+    places: HashMap<&'a str, usize>,
     /// Sets of fields that must be unique as a combination.
     pub sets: Vec<RawSet<'a>>,
     /// The parsed `childrenOf` member, until the parent table has been found.
     pub raw_children: Option<RawChildren<'a>>,
     /// Assigns the rows to their parents.
     pub children: Option<Rc<Children>>,
+}
+
+impl<'a> RawTable<'a> {
+    /// Returns the position of a field.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
+    }
+
+    /// Returns a field by name.
+    pub fn field(&self, name: &str) -> Option<&RawField<'a>> {
+        self.fields.get(self.place(name)?)
+    }
 }
 
 /// Fields that must be unique as a combination.
@@ -153,6 +168,10 @@ fn read_table<'a>(
         return None;
     };
     let fields = raw_fields(fields, &at, faults);
+    let mut places = HashMap::new();
+    for (place, field) in fields.iter().enumerate() {
+        places.entry(field.name).or_insert(place);
+    }
     Some(RawTable {
         pointer,
         name: name.to_owned(),
@@ -161,6 +180,7 @@ fn read_table<'a>(
         is_open,
         locale,
         fields,
+        places,
         sets,
         raw_children,
         children: None,
@@ -188,7 +208,7 @@ fn read_set<'a>(
 }
 
 pub fn raw_fields<'a>(fields: &'a [Value], at: &str, faults: &mut Faults) -> Vec<RawField<'a>> {
-    let mut read: Vec<RawField<'a>> = Vec::new();
+    let (mut read, mut known) = (Vec::new(), HashSet::new());
     for (place, value) in fields.iter().enumerate() {
         let pointer = format!("{at}/{place}");
         let name = value.get("name").and_then(Value::as_str);
@@ -197,7 +217,7 @@ pub fn raw_fields<'a>(fields: &'a [Value], at: &str, faults: &mut Faults) -> Vec
             continue;
         };
         check_name(name, format!("{pointer}/name"), faults);
-        if read.iter().any(|other| other.name == name) {
+        if !known.insert(name) {
             faults.add(format!("{pointer}/name"), "is already the name of another field");
         }
         read.push(RawField { pointer, name, value });

@@ -1,5 +1,7 @@
 //! Brands, reviews and coordinates.
 
+use std::sync::LazyLock;
+
 use crate::model::random::Random;
 use crate::model::records::cell::{Cell, Shape};
 use crate::model::records::fault::Faults;
@@ -126,10 +128,17 @@ impl Area {
     }
 }
 
+/// The area of each country, by country code. All fields share these areas, because a schema can
+/// have tens of thousands of fields.
+static AREAS: LazyLock<Vec<(&'static str, Area)>> = LazyLock::new(|| {
+    let lines = RECTANGLES.lines().filter_map(|line| line.split_once('\t'));
+    lines.filter_map(|(code, line)| Some((code, Area::read(line)?))).collect()
+});
+
 /// Generates latitudes or longitudes.
 struct Coordinate {
     key: FieldKey,
-    area: Area,
+    area: &'static Area,
     axis: usize,
 }
 
@@ -150,10 +159,9 @@ pub fn coordinates(
 ) -> Option<Box<dyn Make>> {
     let country = members.text("country", faults).unwrap_or("US");
     let of = members.text("of", faults).unwrap_or_default();
-    let mut lines = RECTANGLES.lines().filter_map(|line| line.split_once('\t'));
-    let line = lines.find(|(code, _)| code.eq_ignore_ascii_case(country));
-    let Some((code, area)) = line.and_then(|(code, line)| Some((code, Area::read(line)?))) else {
-        let codes: Vec<_> = RECTANGLES.lines().filter_map(|line| line.get(..2)).collect();
+    let found = AREAS.iter().find(|(code, _)| code.eq_ignore_ascii_case(country));
+    let Some((code, area)) = found else {
+        let codes: Vec<_> = AREAS.iter().map(|(code, _)| *code).collect();
         faults.add(members.at("country"), format!("must be one of {}", codes.join(", ")));
         return None;
     };
@@ -162,15 +170,18 @@ pub fn coordinates(
 
 #[cfg(test)]
 mod tests {
-    use super::{Area, RECTANGLES};
+    use super::{AREAS, RECTANGLES};
     use crate::model::names;
+
+    #[test]
+    fn every_line_of_rectangles_is_an_area() {
+        assert_eq!(AREAS.len(), RECTANGLES.lines().count());
+    }
 
     #[test]
     fn every_country_of_a_culture_has_rectangles_that_do_not_overlap() {
         for culture in names::all() {
-            let mut lines = RECTANGLES.lines().filter_map(|line| line.split_once('\t'));
-            let (_, line) = lines.find(|(code, _)| *code == culture.country).unwrap();
-            let area = Area::read(line).unwrap();
+            let (_, area) = AREAS.iter().find(|(code, _)| *code == culture.country).unwrap();
             assert!(area.rectangles.len() > 40, "{}", culture.country);
             for pair in area.rectangles.windows(2) {
                 let ((south, west, width), (north, other, _)) = (pair[0], pair[1]);

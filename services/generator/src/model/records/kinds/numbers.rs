@@ -12,6 +12,10 @@ use crate::model::records::members::Members;
 const LARGEST: i64 = (1 << 53) - 1;
 /// Maximum number of decimals.
 const DECIMALS: i64 = 9;
+/// Maximum number of attempts to draw a number within bounds.
+const ATTEMPTS: u32 = 100;
+/// Number of attempts that cost as much as one short value.
+const ATTEMPTS_OF_A_COST: f64 = 4.0;
 const NOTHING_BETWEEN: &str = "must be at least min, with the wanted decimals between them";
 
 /// Uniformly distributed integers or, scaled by a power of ten, decimals.
@@ -84,11 +88,37 @@ struct Normal {
     is_log: bool,
 }
 
+impl Normal {
+    /// Returns the share of numbers within the bounds, before any of them are redrawn.
+    fn share_within(&self) -> f64 {
+        let (least, most) = match self.is_log {
+            true => (self.least.max(0.0).ln(), self.most.max(0.0).ln()),
+            false => (self.least, self.most),
+        };
+        if self.deviation == 0.0 {
+            return if (least..=most).contains(&self.mean) { 1.0 } else { 0.0 };
+        }
+        let below = |bound: f64| share_below((bound - self.mean) / self.deviation);
+        below(most) - below(least)
+    }
+}
+
+/// Returns the share of standard normal numbers below a bound, with an error of less than 1e-7
+/// (Abramowitz and Stegun, 26.2.17).
+fn share_below(bound: f64) -> f64 {
+    const FACTORS: [f64; 5] =
+        [0.319_381_53, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429];
+    let part = 1.0 / (1.0 + 0.231_641_9 * bound.abs());
+    let sum = FACTORS.iter().rev().fold(0.0, |sum, factor| (sum + factor) * part);
+    let outside = (-0.5 * bound * bound).exp() / TAU.sqrt() * sum;
+    if bound < 0.0 { outside } else { 1.0 - outside }
+}
+
 impl Make for Normal {
-    /// Redraws numbers that are out of bounds. After 100 attempts, the last one is clamped.
+    /// Redraws numbers that are out of bounds. After the last attempt, the number is clamped.
     fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
         let mut value = f64::NAN;
-        for _ in 0..100 {
+        for _ in 0..ATTEMPTS {
             // The Box–Muller transform. 1 - u is never 0.
             let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
             value = self.mean + self.deviation * radius * (TAU * random.unit()).cos();
@@ -103,6 +133,12 @@ impl Make for Normal {
         // Avoids negative zero.
         let value = if value.abs() < 0.5 * 10_f64.powi(-(decimals as i32)) { 0.0 } else { value };
         cell.set(Shape::Number, format_args!("{value:.decimals$}"));
+    }
+
+    fn more_cost(&self) -> u64 {
+        let attempts = 1.0 / self.share_within().max(f64::MIN_POSITIVE);
+        let attempts = attempts.clamp(1.0, f64::from(ATTEMPTS));
+        ((attempts - 1.0) / ATTEMPTS_OF_A_COST) as u64
     }
 }
 
@@ -195,4 +231,38 @@ pub fn sequence(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dy
         return None;
     }
     Some(Box::new(Sequence { start, step }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Make, Normal, share_below};
+
+    #[test]
+    fn shares_of_normal_numbers_are_known() {
+        for (bound, expected) in [
+            (0.0, 0.5),
+            (1.0, 0.841_344_7),
+            (-1.96, 0.024_997_9),
+            (40.0, 1.0),
+            (f64::INFINITY, 1.0),
+            (f64::NEG_INFINITY, 0.0),
+        ] {
+            assert!((share_below(bound) - expected).abs() < 1e-6, "{bound}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_mostly_out_of_bounds_cost_more() {
+        let cost = |(least, most): (f64, f64), deviation: f64, is_log: bool| {
+            Normal { mean: 0.0, deviation, least, most, decimals: 2, is_log }.more_cost()
+        };
+        assert_eq!(cost((-1e15, 1e15), 1.0, false), 0);
+        assert_eq!(cost((0.0, 1e15), 1.0, true), 0);
+        // About 1 in 44 numbers is above 2.
+        assert_eq!(cost((2.0, 1e15), 1.0, false), 10);
+        assert_eq!(cost((40.0, 50.0), 1.0, false), 24);
+        assert_eq!(cost((0.0, 0.000_1), 1.0, true), 24);
+        assert_eq!(cost((1.0, 2.0), 0.0, false), 24);
+        assert_eq!(cost((0.0, 2.0), 0.0, false), 0);
+    }
 }

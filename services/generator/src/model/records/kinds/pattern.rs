@@ -28,6 +28,8 @@ const LARGE: u64 = 200;
 
 /// Rejects patterns that can match invalid UTF-8.
 const NOT_TEXT: &str = "must match only valid UTF-8";
+/// Rejects classes such as `[a&&b]`, the intersection of `[a]` and `[b]`.
+const EMPTY_CLASS: &str = "has a character class that matches nothing, such as [a&&b]";
 
 /// Part of an expression.
 enum Node {
@@ -65,9 +67,13 @@ impl Node {
                 });
                 let starts: Vec<_> = starts.collect();
                 if sum == 0 {
-                    return Err("has a class without characters");
+                    return Err(EMPTY_CLASS);
                 }
                 Self::Class(starts, sum)
+            }
+            // All empty classes are classes of bytes.
+            HirKind::Class(Class::Bytes(class)) if class.ranges().is_empty() => {
+                return Err(EMPTY_CLASS);
             }
             HirKind::Class(Class::Bytes(_)) => return Err(NOT_TEXT),
             HirKind::Repetition(repeat) => {

@@ -1,33 +1,22 @@
 //! Proposes fields for the `anyOf` and `oneOf` branches (alternatives) in a JSON Schema, and for
 //! arrays of distinct items.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Map, Value, json};
 
 use super::column::{Column, Stored};
+use super::combined::merged;
 use super::json_schema::Reader;
 use super::measures::is_countable;
 use super::narrowed::may_be_null;
 
 /// Maximum number of alternatives.
 const MOST: usize = 100;
-/// How many levels of nested alternatives to resolve.
-const SETS: usize = 50;
 /// Name of the hidden field that decides which alternative a row uses.
 const NUMBER: &str = "alternative";
 
 impl Reader<'_> {
-    /// Follows local references, merges `allOf`, and picks the first alternative at each level.
-    pub fn resolved(&self, schema: &Value) -> Value {
-        let (mut whole, mut alternatives, _) = self.split(schema);
-        // Bounded, because references can be circular.
-        for _ in 0..SETS {
-            let Some(first) = alternatives.first() else { break };
-            (whole, alternatives, _) = self.split(&merged(&whole, vec![first.clone()]));
-        }
-        whole.remove("allOf");
-        Value::Object(whole)
-    }
-
     /// Merges a schema with one of its alternatives. If the schema has a discriminator, also fixes
     /// its value.
     fn variant(&self, whole: &Map<String, Value>, alternative: &Value) -> Value {
@@ -126,14 +115,19 @@ impl Reader<'_> {
         if several.windows(2).all(|pair| pair[0] == pair[1]) {
             return self.fields(&kinds[0], 0);
         }
-        let mut names: Vec<&str> = Vec::new();
+        let named = several.iter().map(|fields| {
+            let named = fields.iter().filter_map(|field| Some((field["name"].as_str()?, field)));
+            named.collect::<HashMap<_, _>>()
+        });
+        let named: Vec<_> = named.collect();
+        let (mut names, mut known) = (Vec::new(), HashSet::new());
         for name in several.iter().flatten().filter_map(|field| field["name"].as_str()) {
-            if !names.contains(&name) {
+            if known.insert(name) {
                 names.push(name);
             }
         }
         let mut number = NUMBER.to_owned();
-        while names.contains(&number.as_str()) {
+        while known.contains(number.as_str()) {
             number.push('_');
         }
         let last = several.len() - 1;
@@ -141,10 +135,10 @@ impl Reader<'_> {
             vec![json!({"name": number, "type": "integer", "min": 0, "max": last, "hidden": true})];
         let mut is_whole = true;
         for name in names {
-            let own = |fields: &Vec<Value>| {
-                fields.iter().find(|field| field["name"] == name).cloned().map(unnamed)
+            let own = |fields: &HashMap<&str, &Value>| {
+                fields.get(name).map(|field| unnamed((*field).clone()))
             };
-            let own: Vec<_> = several.iter().map(own).collect();
+            let own: Vec<_> = named.iter().map(own).collect();
             is_whole &= own.iter().all(Option::is_some);
             let none = || json!({"type": "constant", "value": null});
             let mut own: Vec<_> = own.into_iter().map(|field| field.unwrap_or_else(none)).collect();
@@ -179,16 +173,6 @@ impl Reader<'_> {
         let item = Column { unique: false, ..items }.inner_field();
         json!({"type": "array", "min": least, "max": most, "items": item})
     }
-}
-
-/// Returns a schema with additional parts at the start of its `allOf`.
-fn merged(whole: &Map<String, Value>, mut parts: Vec<Value>) -> Value {
-    let mut merged = whole.clone();
-    if let Some(Value::Array(others)) = merged.remove("allOf") {
-        parts.extend(others);
-    }
-    merged.insert("allOf".to_owned(), parts.into());
-    Value::Object(merged)
 }
 
 /// Removes the name of a field.

@@ -1,7 +1,9 @@
 //! Makes `oneOf` branches mutually exclusive, so that a generated value matches exactly one of
 //! them.
 
-use serde_json::{Value, json};
+use std::cell::OnceCell;
+
+use serde_json::{Map, Value, json};
 
 use super::json_schema::{Reader, kind};
 use super::objects::required;
@@ -10,21 +12,28 @@ use super::satisfied::satisfies;
 /// How deep to compare properties. Discriminators are usually at the top level.
 const DEEPEST: usize = 1;
 
+/// A resolved schema, and its properties once they have been used. Each branch is compared with all
+/// others.
+struct Branch {
+    schema: Value,
+    properties: OnceCell<Map<String, Value>>,
+}
+
 impl Reader<'_> {
     /// Removes properties from branches so that a value generated for one branch can't also match
     /// another. Reports branches that might still overlap.
     pub fn set_apart(&self, name: &str, variants: &mut [Value]) {
-        let resolved: Vec<_> = variants.iter().map(|variant| self.resolved(variant)).collect();
+        let branches: Vec<_> = variants.iter().map(|variant| self.branch(variant)).collect();
         let mut overlaps = false;
-        for (place, own) in resolved.iter().enumerate() {
-            let others = resolved.iter().enumerate().filter(|(other, _)| *other != place);
+        for (place, own) in branches.iter().enumerate() {
+            let others = branches.iter().enumerate().filter(|(other, _)| *other != place);
             for (_, other) in others {
                 if !self.can_satisfy(own, other, 0) {
                     continue;
                 }
-                let needs = |name: &&str| !required(own).any(|own| own == *name);
+                let needs = |name: &&str| !required(&own.schema).any(|own| own == *name);
                 let parts = variants[place]["allOf"].as_array_mut();
-                match (required(other).find(needs), parts) {
+                match (required(&other.schema).find(needs), parts) {
                     (Some(absent), Some(parts)) => {
                         parts.push(json!({"properties": {(absent): false}}));
                     }
@@ -37,9 +46,17 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns whether a value generated for `own` could match `other`. Both schemas must already
-    /// be resolved.
-    fn can_satisfy(&self, own: &Value, other: &Value, depth: usize) -> bool {
+    fn branch(&self, schema: &Value) -> Branch {
+        Branch { schema: self.resolved(schema), properties: OnceCell::new() }
+    }
+
+    fn properties_of<'b>(&self, branch: &'b Branch) -> &'b Map<String, Value> {
+        branch.properties.get_or_init(|| self.properties(&branch.schema))
+    }
+
+    /// Returns whether a value generated for `this` could match `that`.
+    fn can_satisfy(&self, this: &Branch, that: &Branch, depth: usize) -> bool {
+        let (own, other) = (&this.schema, &that.schema);
         if let Some(mut choices) = choices(own) {
             return choices.any(|choice| satisfies(other, choice));
         }
@@ -48,7 +65,7 @@ impl Reader<'_> {
         }
         let kinds = (kind(own), kind(other));
         match (kinds.0.as_str(), kinds.1.as_str()) {
-            ("object", "object" | "") => self.can_be(own, other, depth),
+            ("object", "object" | "") => self.can_be(this, that, depth),
             ("integer", "number") | ("number", "integer") => is_near(own, other),
             (own_kind, kind) => {
                 (own_kind == kind || own_kind.is_empty() || kind.is_empty()) && is_near(own, other)
@@ -58,15 +75,16 @@ impl Reader<'_> {
 
     /// Like [`can_satisfy`](Self::can_satisfy), but for objects. Generated objects have all of
     /// their own properties and never any others.
-    fn can_be(&self, own: &Value, other: &Value, depth: usize) -> bool {
-        let (all, others) = (self.properties(own), self.properties(other));
+    fn can_be(&self, this: &Branch, that: &Branch, depth: usize) -> bool {
+        let (all, others) = (self.properties_of(this), self.properties_of(that));
+        let other = &that.schema;
         if required(other).any(|name| !all.contains_key(name)) {
             return false;
         }
         let is_closed = other["additionalProperties"] == false;
         all.iter().all(|(name, property)| match others.get(name) {
             Some(more) if depth < DEEPEST && property != more => {
-                self.can_satisfy(&self.resolved(property), &self.resolved(more), depth + 1)
+                self.can_satisfy(&self.branch(property), &self.branch(more), depth + 1)
             }
             Some(_) => true,
             None => !is_closed && other["properties"][name] != false,

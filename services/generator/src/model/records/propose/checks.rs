@@ -7,9 +7,9 @@ use sqlparser::ast::{
 };
 
 use super::column::{Column, Stored};
-use super::days::moved;
 use super::globs;
 use super::measures::is_plain;
+use super::names::by_name;
 use super::settled::is_match;
 use super::types::object;
 
@@ -18,6 +18,9 @@ const LONGEST: u32 = 1_000;
 /// Email addresses in the styles that we generate, for testing patterns against.
 const ADDRESSES: [&str; 3] =
     ["greta.vogel@example.com", "m_lind2@example.org", "gvogel17@example.net"];
+/// Parts of a person that have so few values that they are likely to be a given one.
+const FEW_VALUES: [&str; 7] =
+    ["cardType", "city", "countryCode", "givenName", "region", "sex", "surname"];
 /// The keyword for the column in a domain's checks.
 const VALUE: &str = "VALUE";
 
@@ -164,12 +167,26 @@ fn one_of(expression: &Expr, values: Vec<Value>, is_negated: bool, columns: &mut
     with(expression, columns, |column| match is_negated {
         _ if values.is_empty() => false,
         false => column.choose(values),
-        true if column.choices.is_empty() => matches!(column.stored, Stored::Text(_)),
-        true => {
-            column.choices.retain(|value| !values.contains(value));
-            !column.choices.is_empty()
-        }
+        true => exclude(column, &values),
     })
+}
+
+/// Excludes these values. Returns false if rows might still have them.
+fn exclude(column: &mut Column, values: &[Value]) -> bool {
+    if !column.choices.is_empty() {
+        column.choices.retain(|choice| !values.contains(choice));
+        return !column.choices.is_empty();
+    }
+    // Generated strings are never empty, and only few are likely to be one of the other values.
+    let is_likely = |field: Value| match field["part"].as_str() {
+        Some(part) => FEW_VALUES.contains(&part),
+        None => field["type"] == "choice",
+    };
+    let is_named = !column.is_status && column.regex.is_none();
+    let is_excluded = is_named
+        && values.iter().any(|value| *value != "")
+        && by_name(&column.name).is_some_and(is_likely);
+    matches!(column.stored, Stored::Text(_)) && !is_excluded
 }
 
 /// Applies a comparison whose left side is a column or a function of a column.
@@ -205,33 +222,18 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
         // These dates are in the past whenever the rows are generated. The reference date can't
         // serve as a bound, because with a seed it is in the future.
         column.days.0.get_or_insert_with(|| "2000-01-01".to_owned());
-        end_by(column, Some("2024-12-31".to_owned()));
+        column.end_by("2024-12-31".to_owned());
         return matches!(op, Op::Lt | Op::LtEq) && is_day(column);
     }
     let Some(value) = literal(right) else { return false };
     if is_day(column) {
-        let day = value.as_str().and_then(|text| text.get(..10)).map(str::to_owned);
-        return match op {
-            _ if day.is_none() => false,
-            Op::GtEq | Op::Gt => {
-                begin_at(column, day.and_then(|day| moved(&day, i64::from(*op == Op::Gt))));
-                true
-            }
-            Op::LtEq | Op::Lt => {
-                end_by(column, day.and_then(|day| moved(&day, -i64::from(*op == Op::Lt))));
-                true
-            }
-            _ => false,
-        };
+        return value.as_str().is_some_and(|text| column.limit_days(op, text));
     }
     let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
     let is_number = matches!(column.stored, Stored::Integer | Stored::Decimal(_));
     match (op, number.filter(|_| is_number)) {
         (Op::Eq, _) => column.choose(vec![value]),
-        (Op::NotEq, None) => {
-            column.choices.retain(|choice| *choice != value);
-            matches!(column.stored, Stored::Text(_))
-        }
+        (Op::NotEq, None) => exclude(column, &[value]),
         (Op::NotEq, Some(number)) => {
             // A number can only be excluded if it is at the edge of the range.
             let is_first = column.least.unwrap_or(0.0) >= number;
@@ -253,17 +255,6 @@ fn raise(column: &mut Column, least: f64) -> bool {
 fn lower(column: &mut Column, most: f64) -> bool {
     column.most = Some(column.most.map_or(most, |known| known.min(most)));
     column.limit.is_none_or(|limit| most >= -limit)
-}
-
-/// Raises the first allowed day, unless another check already requires a later one.
-fn begin_at(column: &mut Column, day: Option<String>) {
-    // Dates sort in the same order as their strings, and `None` comes before any of them.
-    column.days.0 = column.days.0.take().max(day);
-}
-
-/// Lowers the last allowed day, unless another check already requires an earlier one.
-fn end_by(column: &mut Column, day: Option<String>) {
-    column.days.1 = column.days.1.take().into_iter().chain(day).min();
 }
 
 fn is_day(column: &Column) -> bool {
@@ -439,7 +430,8 @@ fn name(function: &Function) -> String {
     last.map(|ident| ident.value.to_lowercase()).unwrap_or_default()
 }
 
-fn arguments(function: &Function) -> Vec<&Expr> {
+/// Returns the unnamed arguments of a function.
+pub fn arguments(function: &Function) -> Vec<&Expr> {
     let FunctionArguments::List(list) = &function.args else { return Vec::new() };
     let expression = |argument| match argument {
         &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref expression)) => Some(expression),

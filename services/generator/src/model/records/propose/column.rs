@@ -1,5 +1,7 @@
 //! Proposes fields that match the columns of existing tables.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::days::moved;
@@ -148,12 +150,12 @@ impl Column {
 
     /// Returns the field for this column. If it depends on a hidden helper field, that field comes
     /// first. `names` are the names of all columns, which the helper field must not have.
-    pub fn fields(&self, own: &str, names: &[&str]) -> Vec<Value> {
+    pub fn fields(&self, own: &str, names: &HashSet<&str>) -> Vec<Value> {
         let letters = self.name.replace(|c: char| !c.is_alphanumeric(), "_");
         let letters: String = letters.chars().take(LONGEST_START).collect();
         let helper = |end: &str| {
             let mut name = format!("{letters}_{end}");
-            while names.contains(&name.as_str()) {
+            while names.contains(name.as_str()) {
                 name.push('_');
             }
             name

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sqlparser::ast::Expr;
 
 use super::column::{Column, Stored};
+use super::mentioned::mention;
 use super::names::{is_address, is_state};
 use super::{checks, globs, qualified};
 
@@ -63,6 +64,45 @@ impl Existing {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
+    /// Returns the position of each column, by lower-case name.
+    fn places(&self) -> HashMap<String, usize> {
+        let mut places = HashMap::new();
+        for (place, column) in self.columns.iter().enumerate() {
+            places.entry(column.name.to_ascii_lowercase()).or_insert(place);
+        }
+        places
+    }
+
+    /// Returns the positions of the columns to which a check applies. `name` is the column whose
+    /// domain has the check, if any.
+    fn places_of(
+        &self,
+        check: &Expr,
+        name: Option<&str>,
+        known: &HashMap<String, usize>,
+    ) -> Vec<usize> {
+        let place = |name: &str| known.get(&name.to_ascii_lowercase()).copied();
+        if let Some(place) = name.and_then(place) {
+            return vec![place];
+        }
+        let mut names = Vec::new();
+        mention(check, &mut names);
+        let mut places: Vec<_> = names.into_iter().filter_map(place).collect();
+        places.sort_unstable();
+        places.dedup();
+        // With another column, VALUE doesn't mean the only one, as it does in a domain.
+        if let [only] = places[..]
+            && self.columns.len() > 1
+        {
+            places.push(usize::from(only == 0));
+        }
+        places
+    }
+
+    fn copies(&self, places: &[usize]) -> Vec<Column> {
+        places.iter().map(|place| self.columns[*place].clone()).collect()
+    }
+
     /// Removes columns whose names aren't valid field names.
     fn leave_out_names(&mut self) {
         let broken = &mut self.broken;
@@ -79,26 +119,28 @@ impl Existing {
     fn apply_checks(&mut self) {
         // Apply column-to-column comparisons last, because they divide up whatever range the other
         // checks leave.
-        let (late, early): (Vec<_>, Vec<_>) = std::mem::take(&mut self.checks)
-            .into_iter()
-            .partition(|(check, _)| checks::has_order(check, &self.columns));
+        let (all, known) = (std::mem::take(&mut self.checks), self.places());
+        let all = all.into_iter().map(|(check, name)| {
+            let places = self.places_of(&check, name.as_deref(), &known);
+            (check, places)
+        });
+        let (late, early): (Vec<_>, Vec<_>) =
+            all.partition(|(check, places)| checks::has_order(check, &self.copies(places)));
         let unlimited = self.columns.clone();
-        for (check, name) in early.into_iter().chain(late) {
-            let place = name.and_then(|name| self.place(&name));
-            let apply = |columns: &mut [Column]| match place {
-                Some(place) => checks::apply(&check, &mut columns[place..=place]),
-                None => checks::apply(&check, columns),
-            };
+        for (check, places) in early.into_iter().chain(late) {
             let text = globs::shown(&format!("CHECK ({check})"));
-            let before = self.columns.clone();
-            if !apply(&mut self.columns) {
-                self.columns = before;
+            let mut own = self.copies(&places);
+            if !checks::apply(&check, &mut own) {
                 self.broken.push(text);
                 continue;
             }
-            let mut alone = unlimited.clone();
-            apply(&mut alone);
-            for place in limited(&unlimited, &alone) {
+            for (place, column) in places.iter().zip(own) {
+                self.columns[*place] = column;
+            }
+            let before: Vec<_> = places.iter().map(|place| unlimited[*place].clone()).collect();
+            let mut alone = before.clone();
+            checks::apply(&check, &mut alone);
+            for place in limited(&before, &alone) {
                 self.limited.push((alone[place].clone(), text.clone()));
             }
         }
@@ -126,10 +168,11 @@ impl Existing {
         {
             column.is_key = true;
         }
-        for columns in self.unique.clone() {
-            let [only] = &*columns else { continue };
-            match self.find(only) {
-                Some(column) => column.unique = true,
+        let known = self.places();
+        for columns in &self.unique {
+            let [only] = columns.as_slice() else { continue };
+            match known.get(&only.to_ascii_lowercase()) {
+                Some(place) => self.columns[*place].unique = true,
                 None => self.broken.push(format!("UNIQUE ({only})")),
             }
         }
@@ -244,7 +287,7 @@ pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
             table.broken.push(format!("the type of {}, which has no offset", column.name));
         }
         let limit = limit(table, &sets, &limits);
-        let names: Vec<_> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        let names: HashSet<_> = table.columns.iter().map(|column| column.name.as_str()).collect();
         let fields: Vec<_> =
             table.columns.iter().flat_map(|column| column.fields(&table.name, &names)).collect();
         let mut proposed = json!({"name": table.name, "fields": fields});
@@ -408,12 +451,11 @@ fn absent(columns: &str, table: &str) -> String {
 /// nullable references to null.
 fn in_order(mut left: Vec<Existing>) -> Vec<Existing> {
     let mut ordered: Vec<Existing> = Vec::new();
+    let mut known: HashSet<String> = HashSet::new();
     while !left.is_empty() {
         let waits = |column: &Column, table: &Existing| {
             column.refers.as_ref().is_some_and(|(name, _)| {
-                !column.is_null
-                    && *name != table.name
-                    && ordered.iter().all(|before| before.name != *name)
+                !column.is_null && *name != table.name && !known.contains(name)
             })
         };
         let is_free = |table: &Existing, is_enough: fn(&Column) -> bool| {
@@ -433,6 +475,7 @@ fn in_order(mut left: Vec<Existing>) -> Vec<Existing> {
         if is_cycle {
             table.broken.push("FOREIGN KEY to a later table, because of a cycle".to_owned());
         }
+        known.insert(table.name.clone());
         ordered.push(table);
     }
     ordered

@@ -1,17 +1,18 @@
 //! Proposes schemas for objects described by JSON Schema (draft 2020-12) or OpenAPI.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
 use super::column::{Column, Stored};
-use super::encodings::{base64, decoded, is_base64};
+use super::encodings::{base64, is_base64};
 use super::existing::is_name;
 use super::names::by_name;
-use super::narrowed::{has_members, may_be_null, narrow, rejects_null, without_definitions};
+use super::narrowed::{has_members, may_be_null, without_definitions};
 use super::sample::{distinct, shortened};
 use super::schema_numbers::{decimals, integer_multiples, multiples, with_integral_counts};
+use super::sizes::size;
 use crate::model::records::fault::SchemaFault;
 use crate::model::records::kinds::pattern;
 use crate::model::records::parse::parse;
@@ -20,11 +21,13 @@ use crate::model::seed::{SEEDED_DAY, Seed};
 
 /// Maximum nesting depth of objects, arrays and references.
 const DEEPEST: usize = 4;
-/// Maximum number of references and `allOf` parts per schema.
-const MOST_PARTS: usize = 50;
 /// Maximum numbers of nested properties to try, since recursive schemas have infinitely many. If
 /// `records` would reject the proposal, e.g. for too many values per row, we try the next number.
 const MOST_NESTED: [usize; 5] = [2_000, 500, 100, 20, 0];
+/// Maximum size of the copies of schemas that a proposal takes, in addition to [`COPIES`].
+const MOST_COPIED: usize = 20_000_000;
+/// How often a proposal can copy the whole document.
+const COPIES: usize = 100;
 /// Schema keywords that we don't support, so rows might violate them.
 const IGNORED: [&str; 5] = ["not", "if", "contains", "dependentSchemas", "dependencies"];
 /// Matches some regular expressions.
@@ -45,17 +48,21 @@ pub fn of_json_schema(
 ) -> Result<(Value, Vec<String>), String> {
     let mut document = document.clone();
     with_integral_counts(&mut document);
-    let mut reasons = String::new();
-    for most_nested in MOST_NESTED {
-        let made = propose(&document, component, most_nested)?;
+    let most_copied = MOST_COPIED + COPIES * size(&document);
+    let mut why = String::new();
+    for most_nested in MOST_NESTED.map(Some).into_iter().chain([None]) {
+        let Some(made) = propose(&document, component, (most_nested, most_copied))? else {
+            why = "its references and alternatives repeat too much: use --component".to_owned();
+            continue;
+        };
         let faults = faults(&made.0)?;
         if faults.is_empty() {
             return Ok(made);
         }
         let lines = faults.iter().map(|fault| format!("\n  {fault}"));
-        reasons = lines.collect();
+        why = format!("the proposal would be refused by records:{}", lines.collect::<String>());
     }
-    Err(format!("the proposal would be refused by records:{reasons}"))
+    Err(why)
 }
 
 /// Returns the errors that the `records` command would report for a schema.
@@ -73,12 +80,14 @@ fn faults(schema: &Value) -> Result<Vec<SchemaFault>, String> {
     Ok(parse(schema, &bounds).err().unwrap_or_default())
 }
 
-/// Proposes a schema with at most `most_nested` nested properties, not counting required ones.
+/// Proposes a schema with at most `most_nested` nested properties, not counting required ones. With
+/// `None`, all objects and arrays are empty. Returns `None` if the copies of schemas would exceed
+/// `most_copied`.
 fn propose(
     document: &Value,
     component: Option<&str>,
-    most_nested: usize,
-) -> Result<(Value, Vec<String>), String> {
+    (most_nested, most_copied): (Option<usize>, usize),
+) -> Result<Option<(Value, Vec<String>)>, String> {
     let (name, schema) = match component {
         None => ("records", Some(document)),
         Some(name) => {
@@ -93,14 +102,19 @@ fn propose(
         document,
         most_nested,
         nested: Cell::new(0),
+        most_copied,
+        copied: Cell::new(0),
         broken: RefCell::default(),
         targets: RefCell::default(),
     };
     let mut schema = without_definitions(schema);
-    if reader.resolved(&schema)["type"] == "array" {
+    if reader.outlined(&schema)["type"] == "array" {
         schema = reader.resolved(&schema)["items"].take();
     }
     let rows = reader.kinds_of_rows(&schema);
+    if reader.is_exhausted() {
+        return Ok(None);
+    }
     if rows.is_empty() {
         let known = document["components"]["schemas"].as_object();
         let known = known.map(|all| all.keys().cloned().collect::<Vec<_>>().join(", "));
@@ -109,26 +123,35 @@ fn propose(
             None => "the schema does not have any properties".to_owned(),
         });
     }
-    let (whole, ..) = reader.split(&schema);
+    let (whole, ..) = reader.combined(&schema, true);
     let title = whole.get("title").and_then(Value::as_str).filter(|_| component.is_none());
     let name = title.unwrap_or(name);
     let fields = reader.fields_of_rows(&rows);
+    if reader.is_exhausted() {
+        return Ok(None);
+    }
     let mut broken = reader.broken.into_inner();
     if !is_name(name) {
         broken.push(format!("the name {name}, which is too long or has other characters"));
     }
     broken.sort();
     broken.dedup();
-    Ok((json!({"name": shortened(name), "fields": fields}), broken))
+    Ok(Some((json!({"name": shortened(name), "fields": fields}), broken)))
 }
 
 /// Reads the schemas in a document.
 pub struct Reader<'a> {
-    document: &'a Value,
-    /// Once there are this many nested properties, objects and arrays are left empty.
-    most_nested: usize,
+    pub document: &'a Value,
+    /// Once there are this many nested properties, objects and arrays are left empty. If `None`,
+    /// all of them are.
+    most_nested: Option<usize>,
     /// Number of nested properties so far.
     pub nested: Cell<usize>,
+    /// Once the copies of schemas are larger than this, the proposal is abandoned. The number of
+    /// nested properties doesn't limit them, as each can refer to a large part of the document.
+    pub most_copied: usize,
+    /// Size of the copies so far.
+    pub copied: Cell<usize>,
     /// Descriptions of the constraints that rows might violate.
     broken: RefCell<Vec<String>>,
     /// Facts about the schemas that references lead to, by reference.
@@ -145,100 +168,15 @@ pub struct Target {
 }
 
 impl Reader<'_> {
-    /// Follows local references and merges `allOf`. Also returns the first set of alternatives
-    /// (`anyOf`, `oneOf` or a list of types), and whether they come from `oneOf`. Any further sets
-    /// are left in `allOf`. The schema `false` becomes the equivalent `{"not": {}}`.
-    pub fn split(&self, schema: &Value) -> (Map<String, Value>, Vec<Value>, bool) {
-        let (mut alternatives, mut others) = (Vec::new(), Vec::new());
-        let mut is_one_of = false;
-        let (mut whole, mut is_rejected) = (Map::new(), false);
-        // The parts to merge, each with a flag for whether an enclosing part allows null.
-        let mut left = vec![(schema.clone(), false)];
-        // Bounded, because references can be circular.
-        for _ in 0..MOST_PARTS {
-            let Some((part, is_nullable)) = left.pop() else { break };
-            let mut part = match part {
-                Value::Object(part) => part,
-                Value::Bool(false) => {
-                    whole.insert("not".to_owned(), json!({}));
-                    continue;
-                }
-                // The schema `true` allows everything.
-                _ => continue,
-            };
-            let is_nullable = is_nullable || part.get("nullable") == Some(&Value::Bool(true));
-            is_rejected |= !is_nullable && rejects_null(&part);
-            if let Some(target) = part.remove("$ref") {
-                let target = target.as_str().unwrap_or_default();
-                let found = self.document.pointer(&decoded(target.trim_start_matches('#')));
-                match found.filter(|_| target.starts_with('#')) {
-                    Some(found) => left.push((without_definitions(found), is_nullable)),
-                    None => self.note(format!("the reference {target}, which is not in the file")),
-                }
-            }
-            if let Some(Value::Array(parts)) = part.remove("allOf") {
-                left.extend(parts.into_iter().rev().map(|part| (part, is_nullable)));
-            }
-            for name in ["anyOf", "oneOf"] {
-                let Some(Value::Array(mut parts)) = part.remove(name) else { continue };
-                let is_impossible = !parts.is_empty() && parts.iter().all(|part| *part == false);
-                parts.retain(|part| *part != false);
-                let count = parts.len();
-                if parts.iter().all(|part| part["type"] == "null") {
-                    parts.truncate(1);
-                } else {
-                    parts.retain(|part| part["type"] != "null");
-                }
-                let has_null = parts.len() < count;
-                if has_null {
-                    part.insert("nullable".to_owned(), true.into());
-                }
-                let is_nullable = is_nullable || has_null;
-                match (parts.len(), alternatives.is_empty()) {
-                    _ if is_impossible => left.push((false.into(), is_nullable)),
-                    (0 | 1, _) => left.extend(parts.into_iter().map(|part| (part, is_nullable))),
-                    (_, true) => (alternatives, is_one_of) = (parts, name == "oneOf"),
-                    (_, false) => others.push(json!({ (name): parts })),
-                }
-            }
-            if alternatives.is_empty() && !part.contains_key("enum") && !part.contains_key("const")
-            {
-                alternatives = several_types(&mut part);
-            }
-            for (name, value) in part {
-                match whole.get_mut(&name) {
-                    Some(known) => {
-                        if !narrow(&name, known, value) {
-                            self.note(format!("a constraint {name} that is given several times"));
-                        }
-                    }
-                    None => {
-                        whole.insert(name, value);
-                    }
-                }
-            }
-        }
-        if is_rejected {
-            // The merged schema only allows null if all of its parts do.
-            whole.remove("nullable");
-            if let Some(Value::Array(kinds)) = whole.get_mut("type") {
-                kinds.retain(|kind| kind != "null");
-            }
-        }
-        if !others.is_empty() {
-            whole.insert("allOf".to_owned(), others.into());
-        }
-        (whole, alternatives, is_one_of)
-    }
-
     pub fn fields(&self, schema: &Value, depth: usize) -> Vec<Value> {
         let properties = self.properties(schema);
         let names = distinct(properties.keys().map(String::as_str));
-        let all: Vec<_> = names.iter().map(String::as_str).collect();
-        let required = schema["required"].as_array();
+        let all: HashSet<_> = names.iter().map(String::as_str).collect();
+        let required = schema["required"].as_array().into_iter().flatten();
+        let required: HashSet<_> = required.filter_map(Value::as_str).collect();
         let mut fields = Vec::new();
         for ((name, property), own) in properties.iter().zip(&names) {
-            let is_required = required.is_some_and(|names| names.iter().any(|own| own == name));
+            let is_required = required.contains(name.as_str());
             if depth > 0 && !is_required && self.is_deepest(depth) {
                 let kind = self.target(property).kind;
                 if kind == "object" || kind == "array" {
@@ -278,20 +216,22 @@ impl Reader<'_> {
 
     /// Returns whether objects and arrays at this depth must be empty.
     pub fn is_deepest(&self, depth: usize) -> bool {
-        depth >= DEEPEST || depth > 0 && self.nested.get() >= self.most_nested
+        depth >= DEEPEST
+            || self.most_nested.is_none_or(|most| depth > 0 && self.nested.get() >= most)
     }
 
     pub fn column(&self, name: &str, property: &Value, depth: usize) -> Column {
-        let (whole, alternatives, is_one_of) = self.split(property);
+        let is_deepest = self.is_deepest(depth);
+        let (whole, alternatives, is_one_of) = self.combined(property, is_deepest);
         self.name_ignored(name, &whole);
-        if !alternatives.is_empty() && !self.is_deepest(depth) {
+        if !alternatives.is_empty() && !is_deepest {
             let mut variants = self.variants(name, &whole, &alternatives);
             if is_one_of {
                 self.set_apart(name, &mut variants);
             }
             return self.either(name, &whole, &variants, depth);
         }
-        let property = self.resolved(property);
+        let property = self.first((whole, alternatives, is_one_of), is_deepest);
         let mut column = Column::new(name.to_owned(), self.stored(name, &property, depth));
         let shortest = property["minLength"].as_u64().unwrap_or(0);
         column.shortest = u32::try_from(shortest).unwrap_or(u32::MAX);
@@ -318,6 +258,9 @@ impl Reader<'_> {
                 (Stored::Integer, _, Some(step @ 2..)) => integer_multiples(step, bounds),
                 _ => Vec::new(),
             };
+        }
+        if !is_deepest {
+            self.name_size(name, &property);
         }
         self.name_limits(name, &property, &column);
         column
@@ -449,20 +392,6 @@ impl Reader<'_> {
     }
 }
 
-/// Turns a list of types into alternatives, one per type, and removes the list from the schema.
-fn several_types(schema: &mut Map<String, Value>) -> Vec<Value> {
-    let Some(Value::Array(kinds)) = schema.get("type") else { return Vec::new() };
-    let others: Vec<_> = kinds.iter().filter(|kind| *kind != "null").cloned().collect();
-    if others.len() < 2 {
-        return Vec::new();
-    }
-    if others.len() < kinds.len() {
-        schema.insert("nullable".to_owned(), true.into());
-    }
-    schema.remove("type");
-    others.into_iter().map(|kind| json!({ "type": kind })).collect()
-}
-
 /// Returns whether strings have a minimum length that text made of words can satisfy.
 fn is_long(schema: &Value) -> bool {
     schema["minLength"].as_u64().is_some_and(|least| (3..=2_000).contains(&least))
@@ -494,4 +423,30 @@ pub fn kind(schema: &Value) -> String {
         None => "",
     };
     kind.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use super::propose;
+
+    #[test]
+    fn copies_of_schemas_are_bounded() {
+        // Each object allows all properties of the document, so their copies have a size of more
+        // than 30,000.
+        let texts = (0..40).map(|number| (format!("t{number}"), json!({"type": "string"})));
+        let objects = (0..40).map(|number| {
+            let object = json!({"type": "object", "description": "All of it", "$ref": "#"});
+            (format!("o{number}"), object)
+        });
+        let mut properties: Map<String, Value> = texts.chain(objects).collect();
+        properties.insert("list".to_owned(), json!({"items": {"allOf": [{"$ref": "#"}]}}));
+        let document = json!({"type": "object", "properties": properties});
+        let made = |most_nested| propose(&document, None, (most_nested, 30_000)).unwrap();
+        assert!(made(Some(2_000)).is_none() && made(Some(0)).is_none());
+        let (schema, broken) = made(None).unwrap();
+        assert_eq!(schema["fields"].as_array().map(Vec::len), Some(81));
+        assert!(broken.is_empty(), "{broken:?}");
+    }
 }

@@ -31,6 +31,17 @@ pub fn key(table: &mut Existing, columns: &[IndexColumn]) -> Vec<String> {
     names
 }
 
+/// Adds a unique constraint. If nulls aren't distinct, several rows with nulls would violate it, so
+/// the columns don't get any.
+pub fn add_unique(table: &mut Existing, columns: Vec<String>, are_nulls_distinct: bool) {
+    for name in columns.iter().filter(|_| !are_nulls_distinct) {
+        if let Some(column) = table.find(name) {
+            column.required = true;
+        }
+    }
+    table.unique.push(columns);
+}
+
 /// Splits a prefix key column, which looks like a function call, into its name and length.
 fn prefix(expression: &Expr) -> Option<(String, u32)> {
     let Expr::Function(function) = expression else { return None };

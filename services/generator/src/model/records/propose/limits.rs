@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::column::{Column, Stored};
 use super::encodings::is_base64;
 use super::json_schema::Reader;
-use super::satisfied::satisfies;
+use super::satisfied::{others, satisfies};
 use crate::model::records::kinds::pattern;
 
 /// The largest integer that every JSON parser represents exactly.
@@ -20,7 +20,6 @@ const DIGITS: i32 = 15;
 impl Reader<'_> {
     /// Reports the property's limits that its column might violate.
     pub fn name_limits(&self, name: &str, property: &Value, column: &Column) {
-        self.name_size(name, property);
         if !column.choices.is_empty() {
             return;
         }
@@ -73,16 +72,12 @@ impl Reader<'_> {
             }
             return Vec::new();
         }
-        let mut others = property.clone();
-        let all = match others.as_object_mut().and_then(|members| members.remove("enum")) {
-            Some(Value::Array(choices)) => choices,
-            _ => return Vec::new(),
-        };
-        let allowed: Vec<_> =
-            all.iter().filter(|choice| satisfies(&others, choice)).cloned().collect();
+        let Some(all) = property["enum"].as_array() else { return Vec::new() };
+        let is_allowed = others(property);
+        let allowed: Vec<_> = all.iter().filter(|choice| is_allowed(choice)).cloned().collect();
         if allowed.is_empty() && !all.is_empty() {
             self.note(format!("the constraints of {name} other than its choices"));
-            return all;
+            return all.clone();
         }
         allowed
     }

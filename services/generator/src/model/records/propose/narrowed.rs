@@ -9,12 +9,26 @@ const SINGLE: [&str; 8] =
 /// Keywords with schemas that only references lead to.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
+/// Keywords whose schemas only matter for values with members or items.
+const INNER: [&str; 4] = ["properties", "patternProperties", "items", "additionalProperties"];
+
 /// Copies a schema without its definitions. The definitions of a whole document can be large, and a
 /// recursive schema refers to the document very often.
 pub fn without_definitions(schema: &Value) -> Value {
     let Value::Object(members) = schema else { return schema.clone() };
     let kept = members.iter().filter(|(name, _)| !DEFINITIONS.contains(&name.as_str()));
     Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
+/// Copies a schema like [`without_definitions`], with empty schemas for its members and items.
+pub fn outline(schema: &Value) -> Value {
+    let Value::Object(members) = schema else { return schema.clone() };
+    let kept = members.iter().filter(|(name, _)| !DEFINITIONS.contains(&name.as_str()));
+    let copies = kept.map(|(name, value)| {
+        let is_inner = value.is_object() && INNER.contains(&name.as_str());
+        (name.clone(), if is_inner { json!({}) } else { value.clone() })
+    });
+    Value::Object(copies.collect())
 }
 
 /// Narrows a schema keyword to what the same keyword in another schema allows, too. Keywords that
@@ -147,7 +161,7 @@ pub fn may_be_null(schema: &Value) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::{narrow, rejects_null, without_definitions};
+    use super::{narrow, outline, rejects_null, without_definitions};
 
     #[test]
     fn copy_of_a_schema_has_no_definitions() {
@@ -156,6 +170,18 @@ mod tests {
         let expected = json!({"properties": {"definitions": {}}});
         assert_eq!(without_definitions(&schema), expected);
         assert_eq!(without_definitions(&json!(false)), json!(false));
+    }
+
+    #[test]
+    fn outline_of_a_schema_has_empty_schemas_for_members_and_items() {
+        let schema = json!({
+            "$defs": {"b": {}}, "properties": {"a": true}, "items": {"type": "string"},
+            "not": {"a": 1}, "additionalProperties": false, "required": ["a"]});
+        let expected = json!({
+            "properties": {}, "items": {}, "not": {"a": 1}, "additionalProperties": false,
+            "required": ["a"]});
+        assert_eq!(outline(&schema), expected);
+        assert_eq!(outline(&json!(false)), json!(false));
     }
 
     #[test]

@@ -1,20 +1,30 @@
 //! The properties of objects in JSON Schemas.
 
+use std::collections::HashSet;
+
 use regex_automata::meta::Regex;
 use serde_json::{Map, Value, json};
 
 use super::json_schema::{Reader, Target, kind};
 use super::narrowed::has_members;
-use super::satisfied::satisfies;
+use super::satisfied::others;
+use super::sizes::size;
+
+/// How much longer it takes to parse a pattern than to copy a short value.
+const COST_OF_A_PATTERN: usize = 1_000;
 
 impl Reader<'_> {
     /// Returns the properties to generate for an object, each with all schemas that apply to it.
     /// This includes properties that are required but not declared, and excludes properties whose
     /// schema is `false`.
     pub fn properties(&self, schema: &Value) -> Map<String, Value> {
+        if self.is_exhausted() {
+            return Map::new();
+        }
         let mut all = schema["properties"].as_object().cloned().unwrap_or_default();
+        self.spend(size(&schema["properties"]));
         let patterns = self.patterns(schema);
-        let required: Vec<_> = required(schema).collect();
+        let required: HashSet<_> = required(schema).collect();
         for name in &required {
             let has_pattern = patterns.iter().any(|(regex, _)| regex.is_match(name));
             let other = match &schema["additionalProperties"] {
@@ -33,14 +43,20 @@ impl Reader<'_> {
         }
         all.retain(|name, property| {
             let is_impossible = self.is_impossible(property);
-            if is_impossible && required.contains(&name.as_str()) {
+            if is_impossible && required.contains(name.as_str()) {
                 self.note(format!("the required property {name}, which its schema forbids"));
             }
             !is_impossible
         });
         if let Some(names) = schema.get("propertyNames") {
             let names = if names.is_boolean() { names.clone() } else { self.resolved(names) };
-            for name in all.keys().filter(|name| !satisfies(&names, &json!(name))) {
+            let choices = names["enum"].as_array();
+            let is_choice = |name: &str| {
+                choices.is_none_or(|all| all.iter().any(|own| own.as_str() == Some(name)))
+            };
+            let is_allowed = others(&names);
+            let wrong = |name: &&String| !is_choice(name.as_str()) || !is_allowed(&json!(name));
+            for name in all.keys().filter(wrong) {
                 self.note(format!("the constraint propertyNames, which {name} does not satisfy"));
             }
         }
@@ -50,6 +66,7 @@ impl Reader<'_> {
     /// Returns the `patternProperties` of an object, and reports patterns that can't be parsed.
     fn patterns<'s>(&self, schema: &'s Value) -> Vec<(Regex, &'s Value)> {
         let patterns = schema["patternProperties"].as_object().into_iter().flatten();
+        let patterns = patterns.inspect(|_| self.spend(COST_OF_A_PATTERN));
         let parsed = patterns.filter_map(|(text, property)| match Regex::new(text) {
             Ok(regex) => Some((regex, property)),
             Err(_) => {
@@ -64,7 +81,7 @@ impl Reader<'_> {
     /// them at every level.
     pub fn target(&self, schema: &Value) -> Target {
         let read = || Target {
-            kind: kind(&self.resolved(schema)),
+            kind: kind(&self.outlined(schema)),
             is_impossible: self.allows_nothing(schema),
         };
         let Some(reference) = reference(schema) else { return read() };
@@ -89,14 +106,14 @@ impl Reader<'_> {
         if let Some(allows_all) = schema.as_bool() {
             return !allows_all;
         }
-        let (whole, ..) = self.split(schema);
+        let (whole, ..) = self.combined(schema, true);
         let not = whole.get("not");
         not.is_some_and(|not| *not == true || not.as_object().is_some_and(Map::is_empty))
     }
 
     /// Returns whether a schema requires objects with members.
     pub fn needs_members(&self, schema: &Value) -> bool {
-        let own = self.resolved(schema);
+        let own = self.outlined(schema);
         kind(&own) == "object" && has_members(&own)
     }
 }

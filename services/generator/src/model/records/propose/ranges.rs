@@ -1,6 +1,12 @@
 //! Ranges of numbers and timestamps in columns.
 
+use sqlparser::ast::BinaryOperator as Op;
+
 use super::column::{Column, DIGITS, LARGEST_INTEGER, Stored};
+use super::days::moved;
+
+/// Length of a date such as `2024-12-31`.
+const DAY: usize = 10;
 
 impl Column {
     /// Returns whether to generate timestamps from a pattern. Truncating regular timestamps to
@@ -43,5 +49,35 @@ impl Column {
         };
         self.least.is_some_and(|least| least > largest)
             || self.most.is_some_and(|most| most < -largest)
+    }
+
+    /// Limits the days by a comparison with a date or timestamp. Returns false if the text is
+    /// neither.
+    pub fn limit_days(&mut self, op: &Op, text: &str) -> bool {
+        let Some((day, time)) = text.split_at_checked(DAY) else { return false };
+        // Midnight of the same day is too early for a later time, which may also be in another
+        // zone.
+        let late = i64::from(time.contains(|letter: char| matches!(letter, '1'..='9')));
+        let (limit, days): (fn(&mut Self, String), i64) = match op {
+            Op::Gt => (Self::begin_at, 1),
+            Op::GtEq => (Self::begin_at, late),
+            Op::LtEq => (Self::end_by, -late),
+            Op::Lt => (Self::end_by, -1),
+            _ => return false,
+        };
+        let Some(day) = moved(day, days) else { return false };
+        limit(self, day);
+        true
+    }
+
+    /// Raises the first allowed day, unless another check already requires a later one.
+    fn begin_at(&mut self, day: String) {
+        // Dates sort in the same order as their strings, and `None` comes before any of them.
+        self.days.0 = self.days.0.take().max(Some(day));
+    }
+
+    /// Lowers the last allowed day, unless another check already requires an earlier one.
+    pub fn end_by(&mut self, day: String) {
+        self.days.1 = self.days.1.take().into_iter().chain([day]).min();
     }
 }

@@ -30,7 +30,7 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
     }
     let mut fields = Vec::new();
     let names = distinct(names.iter().map(|name| name.trim()));
-    let all: Vec<_> = names.iter().map(String::as_str).collect();
+    let all: HashSet<_> = names.iter().map(String::as_str).collect();
     for (place, name) in names.iter().enumerate() {
         let cells = rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.trim());
         let cells: Vec<&str> = cells.collect();

@@ -14,12 +14,29 @@ pub fn satisfies(schema: &Value, value: &Value) -> bool {
         Value::Array(choices) => choices.iter().any(|choice| is_equal(choice, value)),
         _ => true,
     };
-    let is_constant = schema.get("const").is_none_or(|constant| is_equal(constant, value));
-    let fits = match value {
+    is_choice && others(schema)(value)
+}
+
+/// Returns a test like [`satisfies`], but without `enum`. It can be used for many values, as it
+/// parses the pattern only once.
+pub fn others(schema: &Value) -> impl Fn(&Value) -> bool {
+    let regex = schema["pattern"].as_str().and_then(|regex| Regex::new(regex).ok());
+    move |value| {
+        let is_constant = schema.get("const").is_none_or(|constant| is_equal(constant, value));
+        value.is_null() && schema["nullable"] == true
+            || *schema != false
+                && has_type(schema, value)
+                && is_constant
+                && fits(schema, regex.as_ref(), value)
+    }
+}
+
+/// Returns whether a value complies with a schema's bounds, lengths and pattern.
+fn fits(schema: &Value, regex: Option<&Regex>, value: &Value) -> bool {
+    match value {
         Value::Number(number) => number.as_f64().is_none_or(|number| has_bounds(schema, number)),
         Value::String(text) => {
             let letters = text.chars().count() as u64;
-            let regex = schema["pattern"].as_str().and_then(|regex| Regex::new(regex).ok());
             has_size(schema, ["minLength", "maxLength"], letters)
                 && regex.is_none_or(|regex| regex.is_match(text))
         }
@@ -29,8 +46,7 @@ pub fn satisfies(schema: &Value, value: &Value) -> bool {
             names.filter_map(Value::as_str).all(|name| members.contains_key(name))
         }
         _ => true,
-    };
-    *schema != false && has_type(schema, value) && is_choice && is_constant && fits
+    }
 }
 
 /// Returns whether a schema allows the type of a value.
@@ -89,7 +105,7 @@ fn is_equal(left: &Value, right: &Value) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::satisfies;
+    use super::{others, satisfies};
 
     #[test]
     fn values_have_to_satisfy_every_member() {
@@ -115,6 +131,17 @@ mod tests {
             (json!({"maxItems": 1}), json!([1, 2]), false),
         ] {
             assert_eq!(satisfies(&schema, &value), expected, "{schema} {value}");
+        }
+    }
+
+    #[test]
+    fn choices_are_not_among_the_other_members() {
+        let schema = json!({"enum": ["a"], "pattern": "^[bc]", "nullable": true, "maxLength": 2});
+        let is_allowed = others(&schema);
+        for (value, expected) in
+            [(json!("bx"), true), (json!("a"), false), (json!("cxx"), false), (json!(null), true)]
+        {
+            assert_eq!(is_allowed(&value), expected, "{value}");
         }
     }
 }

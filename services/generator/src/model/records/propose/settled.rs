@@ -1,5 +1,6 @@
 //! Combines a column's checks.
 
+use regex_automata::meta::Regex;
 use serde_json::Value;
 
 use super::column::{Column, Stored};
@@ -16,18 +17,21 @@ const ENDS: [&str; 7] = ["$", "\\z", "\\Z", "\\b", "\\B", "\\y", "\\>"];
 
 /// Returns whether a regular expression matches a string or part of it.
 pub fn is_match(regex: &str, text: &str) -> bool {
-    regex_automata::meta::Regex::new(regex).is_ok_and(|regex| regex.is_match(text))
+    Regex::new(regex).is_ok_and(|regex| regex.is_match(text))
 }
 
 impl Column {
     /// Restricts the column to these values. Returns false if other checks rule all of them out.
     pub fn choose(&mut self, mut values: Vec<Value>) -> bool {
+        let regex = self.regex.as_deref().map(|regex| Regex::new(regex).ok());
         values.retain(|value| {
             let text = value.as_str();
             let is_known = self.choices.is_empty() || self.choices.contains(value);
             let has_case = text.is_none_or(|text| self.has_case(text));
-            let regex = self.regex.as_deref();
-            is_known && has_case && regex.is_none_or(|regex| is_match(regex, text.unwrap_or("")))
+            let is_match = |regex: &Option<Regex>| {
+                regex.as_ref().is_some_and(|regex| regex.is_match(text.unwrap_or("")))
+            };
+            is_known && has_case && regex.as_ref().is_none_or(is_match)
         });
         if !values.is_empty() {
             self.choices = values;
@@ -38,7 +42,8 @@ impl Column {
 
     /// Keeps the choices that match a regular expression. Returns false if there are none.
     pub fn choose_matching(&mut self, regex: &str) -> bool {
-        let fits = |value: &Value| value.as_str().is_some_and(|text| is_match(regex, text));
+        let Ok(regex) = Regex::new(regex) else { return false };
+        let fits = |value: &Value| value.as_str().is_some_and(|text| regex.is_match(text));
         let values: Vec<_> = self.choices.iter().filter(|value| fits(value)).cloned().collect();
         !values.is_empty() && self.choose(values)
     }

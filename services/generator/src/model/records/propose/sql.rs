@@ -3,21 +3,20 @@
 use serde_json::{Value, json};
 use sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ColumnDef, ColumnOption, CreateTable, DataType,
-    GeneratedAs, Ident, ObjectType, SequenceOptions, Statement, TableConstraint,
+    GeneratedAs, Ident, NullsDistinctOption, ObjectType, SequenceOptions, Statement,
+    TableConstraint,
 };
-use sqlparser::dialect::{Dialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
-use sqlparser::parser::Parser;
 
 use super::bodies::{Bodies, shortened, unread};
 use super::column::{Column, Stored};
 use super::defined::{Types, last, own_name, range};
+use super::dialects::parsed;
 use super::existing::{Existing, Reference, is_name, named, proposed};
-use super::globs;
-use super::keys::key;
+use super::keys::{add_unique, key};
 use super::partitions::{self, Partition};
 use super::qualified::{full, spelled};
 use super::rewritten::{rewritten, with_simple_identities};
-use super::statements::{Part, is_long_chain, is_mysql, statements};
+use super::statements::{Part, is_mysql, statements};
 use super::types::{is_unknown, stored};
 use super::virtual_tables::{created, has_data_of};
 
@@ -210,7 +209,7 @@ fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
                 let name = full(&index.table_name, types.is_folded);
                 if let Some(table) = named(&mut tables, &name) {
                     let columns = key(table, &index.columns);
-                    table.unique.push(columns);
+                    add_unique(table, columns, index.nulls_distinct != Some(false));
                 }
             }
             _ => {}
@@ -241,23 +240,6 @@ impl Kind {
             | ["CREATE", "UNIQUE", "INDEX", ..] => Some(Self::Other),
             _ => None,
         }
-    }
-}
-
-/// Parses a statement in the first dialect in which it is valid.
-fn parsed(text: &str) -> Result<Statement, String> {
-    if is_long_chain(text) {
-        return Err("an expression has too many operators in a row".to_owned());
-    }
-    let dialects: [&dyn Dialect; 3] = [&PostgreSqlDialect {}, &MySqlDialect {}, &SQLiteDialect {}];
-    let mut errors = Vec::new();
-    let found = dialects.iter().find_map(|dialect| {
-        Parser::parse_sql(*dialect, text).map_err(|error| errors.push(error.to_string())).ok()
-    });
-    match found.and_then(|mut statements| statements.pop()) {
-        Some(statement) => Ok(statement),
-        None if globs::has_any(text) => parsed(&globs::hidden(text)),
-        None => Err(errors.into_iter().next().unwrap_or_default()),
     }
 }
 
@@ -374,9 +356,10 @@ fn is_computed(definition: &ColumnDef) -> bool {
 fn constrain(table: &mut Existing, constraint: &TableConstraint, types: &Types) {
     match constraint {
         TableConstraint::PrimaryKey { columns, .. } => table.key = key(table, columns),
-        TableConstraint::Unique { columns, .. } => {
+        TableConstraint::Unique { columns, nulls_distinct, .. } => {
             let columns = key(table, columns);
-            table.unique.push(columns);
+            let are_nulls_distinct = *nulls_distinct != NullsDistinctOption::NotDistinct;
+            add_unique(table, columns, are_nulls_distinct);
         }
         TableConstraint::ForeignKey { columns, foreign_table, referred_columns, .. } => {
             let texts = |columns: &[Ident]| columns.iter().map(|own| own.value.clone()).collect();

@@ -104,7 +104,8 @@ fn end(text: &str, begin: usize, is_mysql: bool) -> usize {
                 quoted(rest, first, is_mysql || is_escape)
             }
             '"' | '`' => quoted(rest, first, false),
-            '$' if !is_mysql => dollars(rest),
+            // In a name such as `a$b$c`, it doesn't start a string.
+            '$' if !is_mysql && !text[begin..at].ends_with(is_letter) => dollars(rest),
             _ => first.len_utf8(),
         };
     }
@@ -129,82 +130,19 @@ pub fn quoted(text: &str, quote: char, has_escapes: bool) -> usize {
 /// Returns the length of a dollar-quoted string such as `$$…$$` or `$body$…$body$`, or 1 if there
 /// is none.
 fn dollars(text: &str) -> usize {
-    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
     let name = text[1..].find(|letter| !is_letter(letter)).unwrap_or(0);
     let Some(mark) = text.get(..name + 2).filter(|mark| mark.ends_with('$')) else { return 1 };
     let inside = &text[mark.len()..];
     inside.find(mark).map_or(text.len(), |end| end + 2 * mark.len())
 }
 
-/// Maximum number of words at one level of parentheses, between two commas.
-const MOST_WORDS: usize = 800;
-/// Maximum number of operators at one level of parentheses, between two commas.
-const MOST_OPERATORS: usize = 400;
-/// Characters of operators.
-const OPERATORS: &str = "+-*/%<>=!|&^~#:[";
-
-/// Returns whether an expression is a chain of more operators than functions can recurse into
-/// without overflowing the stack. The SQL parser only limits the depth of parentheses.
-pub fn is_long_chain(text: &str) -> bool {
-    let mut outer = Vec::new();
-    let (mut at, mut words, mut operators) = (0, 0, 0);
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        if let Some(length) = comment(rest, false) {
-            at += length;
-            continue;
-        }
-        let first = rest.chars().next().unwrap_or(' ');
-        let length =
-            |is_part: fn(char) -> bool| rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
-        match first {
-            '(' => {
-                outer.push((words, operators));
-                (words, operators) = (0, 0);
-            }
-            ')' => (words, operators) = outer.pop().unwrap_or_default(),
-            ',' => (words, operators) = (0, 0),
-            _ => {}
-        }
-        at += match first {
-            '\'' | '"' | '`' => quoted(rest, first, false),
-            letter if OPERATORS.contains(letter) => {
-                operators += 1;
-                length(|letter| OPERATORS.contains(letter))
-            }
-            letter if letter.is_alphanumeric() || letter == '_' => {
-                words += usize::from(!letter.is_ascii_digit());
-                length(|letter| letter.is_alphanumeric() || letter == '_')
-            }
-            letter => letter.len_utf8(),
-        };
-        if words > MOST_WORDS || operators > MOST_OPERATORS {
-            return true;
-        }
-    }
-    false
+fn is_letter(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_long_chain, is_mysql, statements};
-
-    #[test]
-    fn operators_in_a_row_are_counted_for_each_level() {
-        let columns = "a int CHECK (a > 1 AND a < 9 OR a = 5), ".repeat(5_000);
-        let text = "x".to_owned() + &" AND OR < 'x' ||".repeat(5_000);
-        for (chain, expected) in [
-            ("x".to_owned() + &" OR x = 'a, b'".repeat(300), false),
-            ("x".to_owned() + &" OR (x = 'a')".repeat(900), true),
-            ("1".to_owned() + &" + 1".repeat(401), true),
-            (format!("a text DEFAULT '{}'", text.replace('\'', "''")), false),
-            (format!("/* {text} */ a int"), false),
-            (")".repeat(500) + &"(".repeat(500), false),
-            (columns, false),
-        ] {
-            let start: String = chain.chars().take(40).collect();
-            assert_eq!(is_long_chain(&chain), expected, "{start}");
-        }
-    }
+    use super::{is_mysql, statements};
 
     fn split(text: &str) -> Vec<(usize, &str)> {
         statements(text).into_iter().map(|part| (part.line, part.text)).collect()
@@ -217,6 +155,12 @@ mod tests {
         let ends: Vec<_> =
             parts.iter().map(|(line, part)| (*line, part.chars().next().unwrap())).collect();
         assert_eq!(ends, [(3, 'A'), (5, 'B'), (5, 'C')], "{parts:?}");
+    }
+
+    #[test]
+    fn dollars_in_names_do_not_start_a_string() {
+        assert_eq!(split("A a$b$c;B"), [(1, "A a$b$c"), (1, "B")]);
+        assert_eq!(split("A $b$;$b$;B"), [(1, "A $b$;$b$"), (1, "B")]);
     }
 
     #[test]
