@@ -26,9 +26,9 @@ mod wire;
 pub use cli::Cli;
 pub use config::Settings;
 pub use jobs::{
-    Fault, ImportOptions, Inherited, LoadOptions, Loaded, PurgeOptions, Purged, RemovalError,
-    deliver_due, empty_trash, extend_series, import, load, load_file, load_table_file, publish_due,
-    purge, remove_user, review_series, run_due_subscriptions,
+    Fault, ImportOptions, Inherited, LoadOptions, Loaded, PurgeOptions, Purged, UserError,
+    change_role, create_user, deliver_due, empty_trash, extend_series, import, load, load_file,
+    load_table_file, publish_due, purge, remove_user, review_series, run_due_subscriptions,
 };
 pub use service::Calendar;
 pub use state::State;

@@ -24,8 +24,9 @@ fuzz_target!(|data: &[u8]| {
     let now = Timestamp::from_second(1_800_000_000).unwrap_or(Timestamp::UNIX_EPOCH);
     let calendar = Some(&site).filter(|_| data.len().is_multiple_of(2));
     let limits = SeriesLimits::IMPORTED;
-    let context = EntryContext { zones: &zones, calendar, site: &site, now, limits };
     for component in all.iter().filter(|one| one.kind == ComponentKind::Event) {
+        let (calendar_number, site) = (component.calendar, &site);
+        let context = EntryContext { zones: &zones, calendar_number, calendar, site, now, limits };
         let _ = Entry::replaced(component, context);
         let Ok(entry) = Entry::read(component, context) else { continue };
         assert!((1..=501).contains(&entry.occurrences.len()));

@@ -18,6 +18,7 @@ use crate::model::linked::Kind;
 use crate::model::role::{self, User};
 use crate::model::schedule::Schedule;
 use crate::model::series_fields::Shared;
+use crate::model::slug::{SEPARATOR, TRASHED};
 use crate::model::status::{Stage, Status};
 use crate::model::subscription_parts::Parts;
 use crate::model::term::{Taxonomy, TermRef};
@@ -205,10 +206,19 @@ fn slug(
     change: &EventChange,
     was_trashed: bool,
 ) -> Result<String, DatabaseError> {
-    if let Some(slug) = &change.date_slug {
-        let slug = slugs::free_of_event(db, (slug, ""), (event.id, true))?;
-        store::slugs::forget_former(db, "events", &slug)?;
-        return Ok(slug);
+    if let Some(wanted) = &change.date_slug {
+        let suffix = if event.status.is_trashed() { TRASHED } else { "" };
+        let slug = slugs::free_of_event(db, (wanted, suffix), (event.id, true))?;
+        let own = slug.strip_suffix(suffix).unwrap_or(&slug);
+        let place = match own.contains(SEPARATOR) {
+            true => None,
+            false => store::series::of_event(db, event.id)?,
+        };
+        // A load can name the series slug, which is the series' path. The event keeps its own.
+        if place.is_none_or(|place| place.series.slug != own) {
+            store::slugs::forget_former(db, "events", &slug)?;
+            return Ok(slug);
+        }
     }
     let source = SlugSource {
         sent: change.post.slug.as_deref(),

@@ -225,6 +225,13 @@ pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
             is_renamed |= give_up_uid(db, &series, (member.id, moment))?;
         }
     }
+    // The file might exclude the date of the event that the series began with.
+    if entry.occurrences.iter().all(|one| one.external_id != series.uid)
+        && let Some(first) = events::find_by_external_id(db, &series.uid)?
+        && stored::of_event(db, first.id)?.is_none()
+    {
+        is_renamed |= give_up_uid(db, &series, (first.id, plan.first()))?;
+    }
     exclude_trashed(db, id)?;
     Ok(is_renamed)
 }
@@ -275,9 +282,9 @@ fn place_ahead(
     Ok(Some(place.membership))
 }
 
-/// Gives an event that is leaving a series the external id of its occurrence, if it had the series
-/// UID as its external id. Otherwise, feeds would show both under the same UID and cancel the
-/// series along with the event. Returns whether the id changed.
+/// Gives an event that isn't in a series, or is leaving it, the external id of its occurrence, if it
+/// had the series UID as its external id. Otherwise, feeds would show both under the same UID and
+/// cancel the series along with the event. Returns whether the id changed.
 fn give_up_uid(db: &mut Db, series: &Series, (event, moment): (i64, i64)) -> Result<bool, Error> {
     let Some(old) = events::find(db, event)? else { return Ok(false) };
     let name = Entry::occurrence_id(&series.uid, &series.plan.key(moment));

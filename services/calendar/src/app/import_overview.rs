@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 use crate::ical::{
     Component, ComponentKind, Entry, EntryContext, ForeignZones, Ignored, Moment, Reader,
-    Revisions, known_zone, revision_of,
+    Revisions, revision_of,
 };
 use crate::model::zone::Zone;
 use crate::state::State;
@@ -37,8 +37,8 @@ pub struct Overview {
     /// Whether the file is a calendar.
     pub is_calendar: bool,
     zones: ForeignZones,
-    /// The file's default time zone.
-    zone: Option<Zone>,
+    /// The default time zones of the file's calendars, by [`Component::calendar`].
+    default_zones: HashMap<usize, Zone>,
     /// Occurrences that an override replaces.
     pub replaced: HashSet<String>,
     /// Whether any entry has a RECURRENCE-ID.
@@ -60,7 +60,8 @@ pub struct Overview {
     pub ignored: Ignored,
     /// Number of components in the file.
     pub components: usize,
-    /// The point of truncation. `None` if the file ends with `END:VCALENDAR`.
+    /// The point of truncation. `None` if the file ends with `END:VCALENDAR`, or with the end of a
+    /// bare event.
     pub cut: Option<Cut>,
 }
 
@@ -136,14 +137,15 @@ impl Overview {
         overview.is_calendar = reader.is_calendar;
         overview.ignored = std::mem::take(&mut reader.ignored);
         overview.cut = reader.is_open.then_some(Cut { line: reader.line, is_in_event });
-        overview.zone = reader.zone_name.as_deref().and_then(known_zone);
+        overview.default_zones = std::mem::take(&mut reader.default_zones);
         overview.has_replacements |= !replacing.is_empty();
         let overridden = replacing.iter().map(|(_, component, _)| component.text("UID")).collect();
-        let excluded = excluded(&excluding, &overridden, overview.context(state));
-        let ends = ends(&excluding, &overridden, overview.context(state));
+        let context = |one: &Component| overview.context_of(state, one);
+        let excluded = excluded(&excluding, &overridden, context);
+        let ends = ends(&excluding, &overridden, context);
         let (mut replaced, mut removed) = (HashSet::new(), Vec::new());
         for (number, component, is_series) in replacing {
-            let name = Entry::replaced(&component, overview.context(state)).ok().flatten();
+            let name = Entry::replaced(&component, context(&component)).ok().flatten();
             let Some(name) = name else { continue };
             // The override is applied together with its series, or superseded by another one that
             // is.
@@ -157,8 +159,7 @@ impl Overview {
             let sequence = excluded.get(&uid).and_then(|keys| keys.get(key));
             // An override with a rule is the rest of a series that a later revision ended earlier.
             let end = ends.get(&uid).filter(|_| is_series);
-            let end =
-                end.filter(|(_, last)| component.overrides_after(last, overview.context(state)));
+            let end = end.filter(|(_, last)| component.overrides_after(last, context(&component)));
             let sequence = sequence.max(end.map(|(sequence, _)| sequence));
             if sequence.is_some_and(|sequence| *sequence > component.sequence()) {
                 removed.push(number);
@@ -220,12 +221,20 @@ impl Overview {
         self.ranges.get(uid).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the context for reading the file's entries.
+    /// Returns the context for reading an event of the file.
+    pub fn context_of<'a>(&'a self, state: &'a State, component: &Component) -> EntryContext<'a> {
+        let calendar = self.default_zones.get(&component.calendar);
+        let calendar_number = component.calendar;
+        EntryContext { calendar, calendar_number, ..self.context(state) }
+    }
+
+    /// Returns the context for reading events outside the file's calendars.
     pub fn context<'a>(&'a self, state: &'a State) -> EntryContext<'a> {
         let settings = &state.site.settings;
         EntryContext {
             zones: &self.zones,
-            calendar: self.zone.as_ref(),
+            calendar_number: 0,
+            calendar: None,
             site: &settings.site_timezone,
             now: state.clock.now(),
             limits: settings.imported_series(),
@@ -239,10 +248,10 @@ type Excluded = HashMap<String, HashMap<String, i64>>;
 
 /// Collects the occurrences excluded by overridden series. A series excludes an occurrence after
 /// moving it in an earlier revision.
-fn excluded(
+fn excluded<'a>(
     excluding: &[Component],
     overridden: &HashSet<String>,
-    context: EntryContext<'_>,
+    context: impl Fn(&Component) -> EntryContext<'a>,
 ) -> Excluded {
     let mut excluded = Excluded::new();
     for component in excluding {
@@ -251,7 +260,7 @@ fn excluded(
             continue;
         }
         let keys = excluded.entry(uid).or_default();
-        for key in component.excluded_keys(context) {
+        for key in component.excluded_keys(context(component)) {
             let sequence = keys.entry(key).or_default();
             *sequence = component.sequence().max(*sequence);
         }
@@ -261,14 +270,14 @@ fn excluded(
 
 /// Returns the last moment and the SEQUENCE of each overridden series that has an end, keyed by
 /// UID.
-fn ends(
+fn ends<'a>(
     excluding: &[Component],
     overridden: &HashSet<String>,
-    context: EntryContext<'_>,
+    context: impl Fn(&Component) -> EntryContext<'a>,
 ) -> HashMap<String, (i64, Moment)> {
     let ends = excluding.iter().filter_map(|component| {
         let uid = Some(component.text("UID")).filter(|uid| overridden.contains(uid))?;
-        Some((uid, (component.sequence(), component.last_moment(context)?)))
+        Some((uid, (component.sequence(), component.last_moment(context(component))?)))
     });
     ends.collect()
 }

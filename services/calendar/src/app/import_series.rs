@@ -17,7 +17,8 @@ use crate::model::slug;
 use crate::state::State;
 use crate::store::series as stored;
 use crate::store::{
-    events, external_ids, imported, series_due, series_events, series_origins, subscribed_events,
+    events, external_ids, imported, series_due, series_events, series_origins, slugs,
+    subscribed_events,
 };
 
 const DAY_SECONDS: i64 = 24 * 3600;
@@ -110,10 +111,14 @@ fn keep(
             most: i64::try_from(most).unwrap_or(i64::MAX),
             made_until,
             due_utc,
-            sequence: external_ids::most_revisions(db, &entry.uid)?,
+            sequence: match external_ids::most_revisions(db, &entry.uid)? {
+                Some(sequence) => sequence,
+                None => imported::first_sequence(db)?,
+            },
             modified_utc: 0,
         };
         let new = stored::insert(db, &new)?;
+        slugs::forget_former(db, "events", &new.slug)?;
         if let Some(own) = own {
             begin_with(db, &new, (entry, own), now)?;
         }
@@ -144,9 +149,13 @@ fn begin_with(
         own.external_id = Some(series.uid.clone());
     }
     let stem = own.slug.strip_suffix(slug::TRASHED).unwrap_or(&own.slug);
+    if stem != series.slug {
+        return Ok(());
+    }
+    // The file might exclude the first occurrence.
     let first = entry.occurrences.iter().find(|one| one.external_id == entry.uid);
-    let Some(first) = first.filter(|_| stem == series.slug) else { return Ok(()) };
-    let wanted = series.slug_of(first.original.seconds());
+    let moment = first.map_or_else(|| series.plan.first(), |first| first.original.seconds());
+    let wanted = series.slug_of(moment);
     // An unlisted event has no series page that could take over its URL.
     Ok(give_slug(db, &own, (&wanted, !own.listed), now)?)
 }

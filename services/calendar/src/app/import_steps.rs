@@ -84,8 +84,7 @@ impl Reading {
         if is_late {
             return Work::Superseded;
         }
-        let context = overview.context(state);
-        match Entry::read(component, context) {
+        match Entry::read(component, overview.context_of(state, component)) {
             Ok(_) if is_superseded => Work::Superseded,
             Err(_) if is_superseded && component.is_range() => Work::Superseded,
             // The missing end of the file might have contained overrides.
@@ -97,7 +96,7 @@ impl Reading {
                 if entry.is_series && !ranges.is_empty() {
                     // One rule can't describe such a series, so don't store it.
                     entry.repetition = None;
-                    entry = entry.with_ranges(ranges, context);
+                    entry = entry.with_ranges(ranges, |one| overview.context_of(state, one));
                     self.with_ranges.insert(entry.uid.clone());
                 }
                 Work::Entry { entry: Box::new(entry), is_repeated }

@@ -29,7 +29,7 @@ use super::subscriber::Subscriber;
 use super::transactions::with_context;
 use super::undone::Undone;
 use crate::error::Error;
-use crate::ical::{Component, Entry, EntryContext, Occurrence, Reader, created_of};
+use crate::ical::{Component, Entry, Occurrence, Reader, created_of};
 use crate::model::revision::Revision;
 use crate::model::role::User;
 use crate::model::urls::Urls;
@@ -459,7 +459,7 @@ impl Import {
         occurrence: &Occurrence,
         so_far: &EntryProgress,
     ) -> Result<(Option<i64>, Outcome), Undone> {
-        let entries = EntryContext { calendar: None, ..self.overview.context(state) };
+        let entries = self.overview.context(state);
         let has_unknown_exclusions = entry.has_unknown_exclusions;
         let subscriber = self.subscriber.as_ref();
         let source = Source {

@@ -12,6 +12,7 @@ use crate::model::included::InSeries;
 use crate::model::schedule::Schedule;
 use crate::model::series::{Membership, Series, SeriesLimits};
 use crate::model::series_fields::{DATES, FIELDS, STATUS, Shared};
+use crate::model::slug::TRASHED;
 use crate::model::status::{Stage, Status};
 use crate::state::Site;
 use crate::store::{event_statuses, events, external_ids, links, series, series_events, slugs};
@@ -222,7 +223,8 @@ pub fn make_missing(
         let mut new = template.clone();
         let event = &mut new.event;
         event.id = events::allocate(db)?;
-        event.slug = slugs::free(db, "events", &slug, "", event.id)?;
+        let suffix = if event.status.is_trashed() { TRASHED } else { "" };
+        event.slug = slugs::free(db, "events", &slug, suffix, event.id)?;
         slugs::forget_former(db, "events", &event.slug)?;
         (event.schedule, event.external_id, event.parent) = (schedule, external_id, parent);
         (event.modified_utc, event.previous) = (now, None);

@@ -44,7 +44,8 @@ pub fn create(
     let mut series = new_series(context, &first, (plan, name_of(&first)))?;
     // A slug with this date belongs to a series of the same name, such as the later part of a split
     // series.
-    let is_named_by_date = first.slug == series.slug_of(series.plan.first());
+    let own = first.slug.strip_suffix(TRASHED).unwrap_or(&first.slug);
+    let is_named_by_date = own == series.slug_of(series.plan.first());
     let is_event = change.date_slug.is_none()
         && slugs::is_taken(context.db, "events", &series.slug, first.id)?;
     if !is_named_by_date || is_event {
@@ -55,14 +56,15 @@ pub fn create(
 }
 
 /// Returns the slug for a series' first event. Like the other events' slugs, it contains the date,
-/// unless a load provides the slug.
+/// unless a load provides a slug other than the series slug, which is the series' path.
 fn first_slug(
     db: &mut Db,
     series: &Series,
     change: &EventChange,
     first: &Event,
 ) -> Result<String, DatabaseError> {
-    if change.date_slug.is_some() {
+    let own = first.slug.strip_suffix(TRASHED).unwrap_or(&first.slug);
+    if change.date_slug.is_some() && own != series.slug {
         return Ok(first.slug.clone());
     }
     let suffix = if first.status.is_trashed() { TRASHED } else { "" };
@@ -109,7 +111,8 @@ pub fn new_series(
         most: context.site.settings.series_max,
         made_until: 0,
         due_utc: None,
-        sequence: 0,
+        // Other events might have had ids with this UID before they were erased.
+        sequence: first.sequence,
         modified_utc: 0,
     })
 }
@@ -156,6 +159,10 @@ pub fn begin(
     new.event.parent = None;
     new.event.modified_utc = seconds;
     slugs::forget_former(db, "events", &new.event.slug)?;
+    // The old path of an unlisted event redirects to the event.
+    if first.listed {
+        slugs::forget_former(db, "events", &series.slug)?;
+    }
     events::update(db, (&old.event, &old.links), (&new.event, &new.links))?;
     let (event, occurrence) = (first.id, series.plan.first());
     series_events::join(

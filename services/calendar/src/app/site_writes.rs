@@ -147,8 +147,41 @@ pub fn set_term_parent(db: &mut Db, taxonomy: Taxonomy, id: i64, parent: i64) ->
         return Ok(());
     }
     let change = TermChange { parent: Some(parent), ..TermChange::default() };
-    match term_writes::update(db, old, &change) {
+    // A rejected change might already have moved the terms in a loop.
+    match transaction(db, |db| term_writes::update(db, old, &change)) {
         Ok(_) | Err(Error::TermExists(_)) => Ok(()),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::Database;
+
+    use super::*;
+    use crate::store::MIGRATIONS;
+
+    #[test]
+    fn category_that_cannot_move_leaves_the_others_in_place() {
+        let database = Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let work = |db: &mut Db| -> Result<_, Error> {
+            let mut add = |name: &str, parent: i64| {
+                let name = Some(name.to_owned());
+                let change = TermChange { name, parent: Some(parent), ..TermChange::default() };
+                Ok::<_, Error>(term_writes::create(db, Taxonomy::Category, &change)?.id)
+            };
+            let music = add("Music", 0)?;
+            let jazz = add("Jazz", music)?;
+            let other = add("Music", jazz)?;
+            set_term_parent(db, Taxonomy::Category, music, jazz)?;
+            let mut parents = Vec::new();
+            for id in [music, jazz, other] {
+                parents.push(stored_terms::parent_of(db, id)?);
+            }
+            Ok((parents, [0, music, jazz]))
+        };
+        let (parents, expected) = pools.write_blocking(work).unwrap();
+        assert_eq!(parents, expected);
     }
 }

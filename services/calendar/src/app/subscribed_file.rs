@@ -70,7 +70,7 @@ fn later_override(
     (component, read): (&Component, Option<&Entry>),
     now: i64,
 ) -> Option<String> {
-    let name = Entry::replaced(component, overview.context(state)).ok().flatten();
+    let name = Entry::replaced(component, overview.context_of(state, component)).ok().flatten();
     let name = name.filter(|name| overview.replaced.contains(name))?;
     let is_ahead = match read {
         Some(entry) => entry.occurrences.iter().any(|one| is_later(one, now)),
@@ -135,7 +135,7 @@ impl FileContent {
                 continue;
             }
             let listed = content.entries.entry(component.text("UID")).or_default();
-            let read = Entry::read(&component, overview.context(state));
+            let read = Entry::read(&component, overview.context_of(state, &component));
             match &read {
                 _ if component.find("RECURRENCE-ID").is_some() => {
                     events += 1;

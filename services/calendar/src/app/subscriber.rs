@@ -273,7 +273,8 @@ mod tests {
         let (zones, site) = (ForeignZones::default(), Zone::utc());
         let now = "2027-03-10T12:00:00Z".parse().unwrap();
         let limits = SeriesLimits::IMPORTED;
-        let context = EntryContext { zones: &zones, calendar: None, site: &site, now, limits };
+        let (calendar_number, calendar, site) = (0, None, &site);
+        let context = EntryContext { zones: &zones, calendar_number, calendar, site, now, limits };
         let mut entry = Entry::read(&component, context).unwrap();
         assert!(subscriber.is_late(&entry));
         let fresh = Subscriber { imported_utc: 0, ..subscriber.clone() };

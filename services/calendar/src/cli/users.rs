@@ -10,7 +10,7 @@ use domain::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 use crate::config::parse_login;
-use crate::jobs::remove_user;
+use crate::jobs::{change_role, create_user, remove_user};
 use crate::model::role::Role;
 use crate::store::users;
 
@@ -54,8 +54,7 @@ impl UsersCommand {
     pub fn run(self, pools: &Pools) -> anyhow::Result<ExitCode> {
         match self {
             UsersCommand::Add { login, role } => {
-                let added = pools.write_blocking(|db| users::add(db, &login, &login, role));
-                match added {
+                match create_user(pools, &login, role, SystemClock.unix()) {
                     Ok(id) => {
                         log::info!(target: "notice", "user {id} added: {login}, {}", role.name())
                     }
@@ -64,9 +63,7 @@ impl UsersCommand {
                 }
             }
             UsersCommand::SetRole { login, role } => {
-                if !pools.write_blocking(|db| users::set_role(db, &login, role))? {
-                    bail!("user {login} does not exist");
-                }
+                change_role(pools, &login, role)?;
                 log::info!(target: "notice", "{login} is now {}", role.name());
             }
             UsersCommand::Remove { login, give_to } => {

@@ -24,6 +24,8 @@ pub struct Component {
     pub has_end: bool,
     /// The METHOD of the enclosing calendar.
     pub method: Method,
+    /// The number of the enclosing calendar, from 1. It is 0 before the first calendar.
+    pub calendar: usize,
     /// The id of the enclosing calendar, if we exported it.
     pub calendar_id: Option<Arc<str>>,
     /// Whether this software wrote the file, here or on another server.

@@ -123,7 +123,7 @@ impl<'a> Series<'a> {
     /// Looks up the series' foreign zone at `wall`. Returns `None` if it doesn't have one or the
     /// file doesn't define it.
     fn foreign_zone(&self, wall: DateTime) -> Option<Zone> {
-        self.context.zones.find(self.foreign?, wall)
+        self.context.zone(self.foreign?, wall)
     }
 
     /// Converts a local time to a moment in the series' zone.
@@ -134,6 +134,19 @@ impl<'a> Series<'a> {
             (Some(at), Some(zone)) => Moment::Time(at, zone),
             _ => self.start.at(wall),
         }
+    }
+
+    /// Returns the end of an occurrence, or `None` if that is out of range.
+    pub fn end_of(&self, start: &Moment, length: Length) -> Option<Moment> {
+        let (Moment::Time(at, zone), Some(_)) = (start, self.foreign) else {
+            return length.end_of(start);
+        };
+        let instant = |wall| match self.at(wall) {
+            Moment::Time(at, _) => Some(at),
+            Moment::Day(_) => None,
+        };
+        let end = length.end_after((*at, zone), instant)?;
+        Some(Moment::Time(end, zone.clone()))
     }
 
     /// Converts a listed date to the same form as the series' start. If the series has times, a day
@@ -214,7 +227,7 @@ impl<'a> Series<'a> {
                 return Ok(moment.into());
             }
             let end = match end.contains(['P', 'p']) {
-                true => Length::parse("RDATE", end)?.end_of(&moment),
+                true => self.end_of(&moment, Length::parse("RDATE", end)?),
                 false => Some(self.edge(end, property)?),
             };
             let end = end.ok_or("RDATE has a period that is too long")?;

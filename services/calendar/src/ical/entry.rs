@@ -8,7 +8,7 @@ use jiff::tz::Offset;
 use serde_json::{Map, Value, json};
 
 use super::component::{Component, Method};
-use super::dates::{NoStarts, Start, Unread, shortened};
+use super::dates::{NoStarts, Series, Start, Unread, shortened};
 use super::details::Details;
 use super::event::OWN_ZONE;
 use super::foreign_zones::known;
@@ -172,6 +172,7 @@ impl Entry {
         let status = component.text("STATUS");
         let is_cancelled =
             component.method == Method::Cancel || status.eq_ignore_ascii_case("CANCELLED");
+        let series = Series::new(component, &first, context);
         let occurrence = |Start { moment, end: own_end }: Start| {
             let external_id = match &replaces {
                 Some(name) => name.clone(),
@@ -181,7 +182,7 @@ impl Entry {
             let ends = match own_end {
                 Some(end) => end,
                 None if moment.seconds() == start.seconds() => end.clone(),
-                None => length.end_of(&moment).unwrap_or_else(|| moment.clone()),
+                None => series.end_of(&moment, length).unwrap_or_else(|| moment.clone()),
             };
             let ends = if ends.seconds() < moment.seconds() { moment.clone() } else { ends };
             let (start, end) = match (shown_in, &moment) {
@@ -383,8 +384,9 @@ pub(super) fn times(
     };
     let own = clock_of(component, &start).map(|clock| start.clone().in_zone(&clock));
     let own = own.as_ref().unwrap_or(&start);
-    let (end, duration) = (component.find("DTEND"), component.find("DURATION"));
-    let end = end_of(own, end, duration, context, warnings);
+    let written = (component.find("DTEND"), component.find("DURATION"));
+    let series = Series::new(component, own, context);
+    let end = end_of(own, written, |length| series.end_of(own, length), context, warnings);
     let end = match &start {
         Moment::Time(_, zone) => end.in_zone(zone),
         Moment::Day(_) => end,

@@ -31,7 +31,8 @@ pub fn expand(
     line(&mut text, "END", "VEVENT");
     let component = Reader::new(text.as_bytes()).next_component().ok()??;
     let zones = ForeignZones::default();
-    let context = EntryContext { zones: &zones, calendar: None, site, now, limits };
+    let context =
+        EntryContext { zones: &zones, calendar_number: 0, calendar: None, site, now, limits };
     let entry = Entry::read(&component, context).ok()?;
     let repetition = entry.repetition?;
     let occurrences = entry.occurrences.into_iter();

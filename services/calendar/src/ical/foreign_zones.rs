@@ -1,7 +1,7 @@
 //! Time zone names from other programs: IANA names with prefixes, Windows names, and zones defined
 //! only in the file.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::ToSpan as _;
 use jiff::civil::{DateTime, date};
@@ -19,9 +19,14 @@ const MAX_ZONES: usize = 1000;
 /// Maximum number of observances per zone, and of dates per observance.
 const MAX_OBSERVANCES: usize = 100;
 
-/// The zones defined in a file, by name.
+/// The zones defined in a file. Each of its calendars can define the same name differently.
 #[derive(Debug, Default)]
-pub struct ForeignZones(HashMap<String, Described>);
+pub struct ForeignZones {
+    /// The definitions by name, and then by [`Component::calendar`].
+    definitions: HashMap<String, BTreeMap<usize, Described>>,
+    /// Number of definitions.
+    number: usize,
+}
 
 #[derive(Debug)]
 enum Described {
@@ -49,6 +54,8 @@ struct Observance {
     year: Mutex<Option<(i16, Vec<DateTime>)>>,
     /// The offset from UTC in minutes.
     offset: Option<i32>,
+    /// The offset before the observance, in minutes.
+    before: Option<i32>,
 }
 
 impl ForeignZones {
@@ -79,43 +86,46 @@ impl ForeignZones {
                     observance.rule = rule.filter(|rule| rule.is_yearly(MAX_MONTHS));
                 }
                 ("TZOFFSETTO", Some(observance)) => observance.offset = minutes(value.trim()),
+                ("TZOFFSETFROM", Some(observance)) => observance.before = minutes(value.trim()),
                 _ => {}
             }
         }
-        if let Some(name) = name
-            && self.0.len() < MAX_ZONES
+        // Full names always refer to the well-known zone.
+        let is_full = |name: &String| known(name).is_some_and(|found| is_full_name(name, &found));
+        if let Some(name) = name.filter(|name| !is_full(name))
+            && self.number < MAX_ZONES
         {
-            self.0.insert(
-                name,
-                known_as.map_or(Described::Observances(observances), Described::Known),
-            );
+            let described = known_as.map_or(Described::Observances(observances), Described::Known);
+            let of_name = self.definitions.entry(name).or_default();
+            self.number += usize::from(of_name.insert(zone.calendar, described).is_none());
         }
     }
 
-    /// Returns the zone that `name` refers to at the local time `at`, or `None` if it is unknown.
+    /// Returns the zone that `name` refers to in a calendar of the file at the local time `at`, or
+    /// `None` if it is unknown.
     ///
     /// A full IANA or Windows name always refers to the well-known zone, even if the file defines
     /// it differently. For other names, such as abbreviations, the file's definition takes
-    /// precedence.
-    pub fn find(&self, name: &str, at: DateTime) -> Option<Zone> {
-        let known = known(name);
-        match known.filter(|zone| is_full_name(name, zone) || self.agrees(name, zone, at)) {
+    /// precedence. If the calendar itself doesn't define the name, the definition of the file's
+    /// last calendar that does is used.
+    pub fn find(&self, (calendar, name): (usize, &str), at: DateTime) -> Option<Zone> {
+        let described = self.described((calendar, name), at);
+        let agrees = |zone: &Zone| {
+            described.as_ref().is_none_or(|described| described.instant(at) == zone.instant(at))
+        };
+        match known(name).filter(|zone| is_full_name(name, zone) || agrees(zone)) {
             Some(zone) => Some(zone),
-            None => self.described(name, at).or_else(|| lotus_zone(name.trim())),
+            None => described.or_else(|| lotus_zone(name.trim())),
         }
-    }
-
-    /// Returns whether the file's definition of `name` agrees with `zone` at the given time. Also
-    /// returns true if the file doesn't define `name`.
-    fn agrees(&self, name: &str, zone: &Zone, at: DateTime) -> bool {
-        self.described(name, at).is_none_or(|described| described.instant(at) == zone.instant(at))
     }
 
     /// Returns the zone that the file defines as `name`, which is either a known zone or the fixed
     /// offset in force at the given time. Returns `None` if the file doesn't define it.
-    fn described(&self, name: &str, at: DateTime) -> Option<Zone> {
+    fn described(&self, (calendar, name): (usize, &str), at: DateTime) -> Option<Zone> {
+        let found = |name: &str| self.definitions.get(name);
         // Exchange also escapes commas in parameters.
-        let described = self.0.get(name.trim()).or_else(|| self.0.get(&unescaped(name.trim())))?;
+        let of_name = found(name.trim()).or_else(|| found(&unescaped(name.trim())))?;
+        let described = of_name.get(&calendar).or_else(|| of_name.values().next_back())?;
         let observances = match described {
             Described::Known(zone) => return Some(zone.clone()),
             Described::Observances(observances) => observances,
@@ -132,9 +142,9 @@ impl ForeignZones {
         let named = observances
             .iter()
             .filter_map(|observance| Some((observance.latest_named(at)?, observance)));
-        let latest =
-            named.chain(ruled).filter_map(|(begin, observance)| Some((begin, observance.offset?)));
-        let latest = latest.max_by_key(|(begin, _)| *begin).map(|(_, offset)| offset);
+        let latest = named.chain(ruled).filter(|(_, observance)| observance.offset.is_some());
+        let latest = latest.max_by_key(|(begin, _)| *begin);
+        let latest = latest.and_then(|(begin, observance)| observance.offset_at(begin, at));
         // Times before the first observance use the first known offset.
         let offset =
             latest.or_else(|| observances.iter().find_map(|observance| observance.offset))?;
@@ -145,6 +155,15 @@ impl ForeignZones {
 }
 
 impl Observance {
+    /// Returns the offset at a local time, given the latest start of the observance. Times that
+    /// clocks skip use the offset before the change (RFC 5545, 3.3.5).
+    fn offset_at(&self, begin: DateTime, at: DateTime) -> Option<i32> {
+        let offset = self.offset?;
+        let before = self.before.unwrap_or(offset);
+        let resumed = begin.checked_add(i64::from(offset - before).minutes());
+        Some(if resumed.is_ok_and(|resumed| at < resumed) { before } else { offset })
+    }
+
     /// Returns the latest listed start at or before `at`, if any.
     fn latest_named(&self, at: DateTime) -> Option<DateTime> {
         self.starts.iter().copied().filter(|start| *start <= at).max()
@@ -276,7 +295,7 @@ mod tests {
             ("Eastern", winter, Some("America/New_York")),
             ("Nowhere", winter, None),
         ] {
-            let zone = zones.find(name, at);
+            let zone = zones.find((0, name), at);
             assert_eq!(zone.as_ref().map(Zone::name), found, "{name}");
         }
     }
@@ -300,11 +319,11 @@ mod tests {
             let mut zones = ForeignZones::default();
             let file = described(name, offset);
             zones.add(&Reader::new(file.as_bytes()).next_component().unwrap().unwrap());
-            let zone = zones.find(name, "2027-01-15T10:00:00".parse().unwrap());
+            let zone = zones.find((0, name), "2027-01-15T10:00:00".parse().unwrap());
             assert_eq!(zone.as_ref().map(Zone::name), Some(found), "{name} {offset}");
         }
         let bare = ForeignZones::default();
-        let zone = bare.find("europe/lisbon", "2027-01-15T10:00:00".parse().unwrap());
+        let zone = bare.find((0, "europe/lisbon"), "2027-01-15T10:00:00".parse().unwrap());
         assert_eq!(zone.as_ref().map(Zone::name), Some("Europe/Lisbon"));
     }
 
@@ -316,7 +335,7 @@ mod tests {
             TZOFFSETTO:+0100\nEND:STANDARD\nBEGIN:DAYLIGHT\nDTSTART:20200101T000000\n\
             TZOFFSETTO:+0200\nEND:DAYLIGHT\nEND:VTIMEZONE\n";
         zones.add(&Reader::new(file.as_bytes()).next_component().unwrap().unwrap());
-        let zone = zones.find("odd", "2027-05-05T10:00:00".parse().unwrap()).unwrap();
+        let zone = zones.find((0, "odd"), "2027-05-05T10:00:00".parse().unwrap()).unwrap();
         assert_eq!(zone.name(), "UTC+2:00");
     }
 
@@ -328,7 +347,7 @@ mod tests {
             TZOFFSETTO:+0100\nEND:STANDARD\nBEGIN:DAYLIGHT\nDTSTART:20200101T000000\n\
             TZOFFSETTO:+0200\nEND:DAYLIGHT\nEND:VTIMEZONE\n";
         zones.add(&Reader::new(file.as_bytes()).next_component().unwrap().unwrap());
-        let zone = zones.find("odd", "2027-05-05T10:00:00".parse().unwrap()).unwrap();
+        let zone = zones.find((0, "odd"), "2027-05-05T10:00:00".parse().unwrap()).unwrap();
         assert_eq!(zone.name(), "UTC+2:00");
     }
 
@@ -340,10 +359,28 @@ mod tests {
             let at = format!("{day}T12:00:00").parse().unwrap();
             let mut fresh = ForeignZones::default();
             fresh.add(&Reader::new(FILE.as_bytes()).next_component().unwrap().unwrap());
-            let found = zones.find("Our own", at).unwrap();
-            assert_eq!(found.name(), fresh.find("Our own", at).unwrap().name(), "{day}");
+            let found = zones.find((0, "Our own"), at).unwrap();
+            assert_eq!(found.name(), fresh.find((0, "Our own"), at).unwrap().name(), "{day}");
             let expected = if day.contains("-07-") { "UTC+2:00" } else { "UTC+1:00" };
             assert_eq!(found.name(), expected, "{day}");
         }
+    }
+
+    #[test]
+    fn definitions_of_well_known_zones_leave_room_for_others() {
+        let definition = |name: &str| {
+            format!(
+                "BEGIN:VCALENDAR\nBEGIN:VTIMEZONE\nTZID:{name}\nBEGIN:STANDARD\n\
+                 DTSTART:20190101T000000\nTZOFFSETTO:+0200\nEND:STANDARD\nEND:VTIMEZONE\n\
+                 END:VCALENDAR\n"
+            )
+        };
+        let file = definition("Europe/Vienna").repeat(MAX_ZONES) + &definition("ours");
+        let (mut reader, mut zones) = (Reader::new(file.as_bytes()), ForeignZones::default());
+        while let Some(zone) = reader.next_component().unwrap() {
+            zones.add(&zone);
+        }
+        let zone = zones.find((1, "ours"), "2027-05-05T10:00:00".parse().unwrap()).unwrap();
+        assert_eq!(zone.name(), "UTC+2:00");
     }
 }

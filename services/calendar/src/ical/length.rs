@@ -33,7 +33,8 @@ impl Length {
     }
 
     /// Measures an event by the local times in DTSTART and DTEND as written. Even if clocks skip
-    /// one of them on the first day, they apply to all later occurrences.
+    /// one of them on the first day, they apply to all later occurrences. In a zone that only the
+    /// file defines, `clock` has a fixed offset, which might differ from the one at the end.
     pub fn written(
         (start, end): (Option<&Property>, Option<&Property>),
         (first, last): (&Moment, &Moment),
@@ -51,7 +52,7 @@ impl Length {
         let is_skipped = |wall| clock.instant(wall).is_some_and(|at| clock.wall(at) != wall);
         match is_same_clock
             && clock.instant(start) == Some(*at)
-            && (is_skipped(start) || is_skipped(end))
+            && (clock.is_fixed() || is_skipped(start) || is_skipped(end))
             && start <= end
         {
             true => Length::Clock(start.until(end).unwrap_or_default()),
@@ -98,21 +99,37 @@ impl Length {
 
     /// Returns the end of an event that starts at `start`, or `None` if that is out of range.
     pub fn end_of(self, start: &Moment) -> Option<Moment> {
-        match (self, start) {
-            (Length::Duration(span), Moment::Time(at, zone)) => {
-                let end = exactly(on_clock(*at, zone, span)?, span)?;
+        let (Length::Clock(span) | Length::Duration(span)) = self;
+        match start {
+            Moment::Day(_) => Some(start.at(start.wall().checked_add(span).ok()?)),
+            Moment::Time(at, zone) => {
+                let end = self.end_after((*at, zone), |wall| zone.instant(wall))?;
                 Some(Moment::Time(end, zone.clone()))
             }
-            (Length::Clock(span) | Length::Duration(span), start) => {
-                Some(start.at(start.wall().checked_add(span).ok()?))
-            }
+        }
+    }
+
+    /// Returns the end of an event that starts at an instant, or `None` if that is out of range.
+    /// `zone` has the offset at the start, and `instant` converts later local times.
+    pub fn end_after(
+        self,
+        (at, zone): (Timestamp, &Zone),
+        instant: impl Fn(DateTime) -> Option<Timestamp>,
+    ) -> Option<Timestamp> {
+        match self {
+            Length::Clock(span) => instant(zone.wall(at).checked_add(span).ok()?),
+            Length::Duration(span) => exactly(on_clock((at, zone), span, instant)?, span),
         }
     }
 }
 
 /// Adds the years, months, weeks and days of `span` in local time. Returns `None` if the result is
 /// out of range.
-fn on_clock(at: Timestamp, zone: &Zone, span: Span) -> Option<Timestamp> {
+fn on_clock(
+    (at, zone): (Timestamp, &Zone),
+    span: Span,
+    instant: impl Fn(DateTime) -> Option<Timestamp>,
+) -> Option<Timestamp> {
     let days = Span::new()
         .try_years(span.get_years())
         .and_then(|days| days.try_months(span.get_months()))
@@ -121,7 +138,7 @@ fn on_clock(at: Timestamp, zone: &Zone, span: Span) -> Option<Timestamp> {
         .ok()?;
     match days.is_zero() {
         true => Some(at),
-        false => zone.instant(DateTime::checked_add(zone.wall(at), days).ok()?),
+        false => instant(DateTime::checked_add(zone.wall(at), days).ok()?),
     }
 }
 
@@ -141,19 +158,19 @@ const BACKWARDS: &str = "it ends before it starts; its end was set to its start"
 
 /// Reads the end of an event. If there is no end, an event with times ends when it starts, and an
 /// all-day event ends on its first day. If the end is unreadable or before the start, it is
-/// replaced by the start and reported as a warning.
+/// replaced by the start and reported as a warning. `after` returns the end of an event with a
+/// DURATION.
 pub fn end_of(
     start: &Moment,
-    end: Option<&Property>,
-    duration: Option<&Property>,
+    (end, duration): (Option<&Property>, Option<&Property>),
+    after: impl Fn(Length) -> Option<Moment>,
     context: EntryContext<'_>,
     warnings: &mut Vec<Warning>,
 ) -> Moment {
     let read = match (end, duration) {
         (Some(end), _) => Moment::read(end, context),
-        (None, Some(duration)) => Length::read(duration).and_then(|length| {
-            length.end_of(start).ok_or_else(|| "DURATION is too long".to_owned())
-        }),
+        (None, Some(duration)) => Length::read(duration)
+            .and_then(|length| after(length).ok_or_else(|| "DURATION is too long".to_owned())),
         (None, None) => Ok(start.clone()),
     };
     let read = read.unwrap_or_else(|message| {

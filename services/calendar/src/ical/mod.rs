@@ -29,7 +29,7 @@ pub use details::Details;
 pub use entry::{Entry, Occurrence};
 pub use event::{FeedContext, Form, event, location, write_event};
 pub use expansion::{Expansion, expand};
-pub use foreign_zones::{ForeignZones, known as known_zone};
+pub use foreign_zones::ForeignZones;
 pub use ignored::{Ignored, Warning};
 pub use moment::{EntryContext, Moment};
 pub use occurrences::Repetition;

@@ -14,10 +14,12 @@ use crate::model::zone::Zone;
 pub struct EntryContext<'a> {
     /// The zones defined in the file.
     pub zones: &'a ForeignZones,
-    /// The file's default zone. It is used to display UTC times, and to interpret times without a
-    /// zone.
+    /// The number of the entry's calendar, whose own definitions of zones take precedence.
+    pub calendar_number: usize,
+    /// The calendar's default zone. It is used to display UTC times, and to interpret times
+    /// without a zone.
     pub calendar: Option<&'a Zone>,
-    /// The site's zone, for times without a zone in files without a default zone.
+    /// The site's zone, for times without a zone in calendars without a default zone.
     pub site: &'a Zone,
     pub now: Timestamp,
     pub limits: SeriesLimits,
@@ -31,7 +33,7 @@ impl EntryContext<'_> {
 
     /// Returns the zone that `name` refers to at the local time `wall`, or `None` if it is unknown.
     pub fn zone(&self, name: &str, wall: DateTime) -> Option<Zone> {
-        self.zones.find(name, wall)
+        self.zones.find((self.calendar_number, name), wall)
     }
 }
 

@@ -272,7 +272,8 @@ mod tests {
         let (zones, site) = (ForeignZones::default(), Zone::utc());
         let now = "2027-03-10T12:00:00Z".parse().unwrap();
         let limits = SeriesLimits::IMPORTED;
-        let context = EntryContext { zones: &zones, calendar: None, site: &site, now, limits };
+        let (calendar_number, calendar, site) = (0, None, &site);
+        let context = EntryContext { zones: &zones, calendar_number, calendar, site, now, limits };
         let days = ["19871025", "19871026", "20200629", "20270228", "20270307", "20270309"];
         let left_out = days.map(|day| format!("{day}T183000")).join(",");
         for (rule, zone) in [

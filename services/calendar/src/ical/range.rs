@@ -109,12 +109,17 @@ impl Range {
 }
 
 impl Entry {
-    /// Applies range overrides to a series. Invalid overrides become warnings.
+    /// Applies range overrides to a series. `context` returns the context for reading an override.
+    /// Invalid overrides become warnings.
     #[must_use]
-    pub fn with_ranges(mut self, ranges: &[Component], context: EntryContext<'_>) -> Entry {
+    pub fn with_ranges<'a>(
+        mut self,
+        ranges: &[Component],
+        context: impl Fn(&Component) -> EntryContext<'a>,
+    ) -> Entry {
         let mut read = Vec::new();
         for component in ranges {
-            match Range::read(component, context) {
+            match Range::read(component, context(component)) {
                 Ok((range, warnings)) => {
                     read.push(range);
                     self.warnings.extend(warnings);

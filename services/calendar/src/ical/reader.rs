@@ -1,5 +1,6 @@
 //! Reads iCalendar components one at a time, in bounded memory.
 
+use std::collections::HashMap;
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
@@ -8,9 +9,11 @@ use batch::{BoundedLines, Line};
 use super::calendar::{IDENTITY, PRODUCT};
 use super::component::{Component, Kind, Method};
 use super::decoded::{Decoded, text};
+use super::foreign_zones::known;
 use super::ignored::Ignored;
 use super::property::Property;
 use super::value_types;
+use crate::model::zone::Zone;
 
 /// Maximum line length in bytes. Events with longer lines are rejected, unless these lines are
 /// attachments or vendor properties.
@@ -73,13 +76,16 @@ pub struct Reader<R> {
     done: bool,
     /// Whether a calendar or event has started.
     pub is_calendar: bool,
-    /// Whether we are inside a calendar.
+    /// Whether we are inside a calendar, or the file ended inside an event or time zone.
     pub is_open: bool,
     method: Method,
     /// Number of the last line.
     pub line: u64,
-    /// The calendar's default zone.
-    pub zone_name: Option<String>,
+    /// The number of calendars that have started.
+    calendar: usize,
+    /// The default zones of the calendars read so far, by [`Component::calendar`]. Calendars without
+    /// a known zone are missing.
+    pub default_zones: HashMap<usize, Zone>,
     /// The PRODID of the current calendar.
     product: Option<String>,
     /// The id of the current calendar, if we exported it.
@@ -101,7 +107,8 @@ impl<R: BufRead> Reader<R> {
             is_open: false,
             method: Method::Publish,
             line: 0,
-            zone_name: None,
+            calendar: 0,
+            default_zones: HashMap::new(),
             product: None,
             calendar_id: None,
             ignored: Ignored::default(),
@@ -116,7 +123,11 @@ impl<R: BufRead> Reader<R> {
         while let Some((line, property)) = self.property()? {
             let kind = match (property.name.as_str(), property.value.trim()) {
                 ("X-WR-TIMEZONE", name) => {
-                    self.zone_name.get_or_insert_with(|| name.to_owned());
+                    if !self.default_zones.contains_key(&self.calendar)
+                        && let Some(zone) = known(name)
+                    {
+                        self.default_zones.insert(self.calendar, zone);
+                    }
                     continue;
                 }
                 ("METHOD", name) => {
@@ -147,6 +158,7 @@ impl<R: BufRead> Reader<R> {
                 "VTIMEZONE" => Kind::Zone,
                 "VCALENDAR" => {
                     (self.is_calendar, self.is_open) = (true, true);
+                    self.calendar += 1;
                     (self.method, self.calendar_id, self.product) = (Method::Publish, None, None);
                     continue;
                 }
@@ -171,6 +183,7 @@ impl<R: BufRead> Reader<R> {
             is_cut: false,
             has_end: false,
             method,
+            calendar: self.calendar,
             calendar_id,
             is_own: self.product.as_deref() == Some(PRODUCT),
             exchanged: None,
@@ -217,6 +230,8 @@ impl<R: BufRead> Reader<R> {
                 self.ignored.count_surplus(number, self.is_line_cut);
             }
         }
+        // A file of bare events has no other sign of truncation.
+        self.is_open |= !component.has_end && self.again.is_none();
         if kind == Kind::Event && component.is_whole() && component.text("UID").is_empty() {
             component.name_by_content();
         }

@@ -37,5 +37,5 @@ pub use transfer::{
     LoadedExport, export, gather_statistics, is_export, load_export, load_export_file,
     require_finished, verify_export,
 };
-pub use users::{Inherited, RemovalError, remove_user};
+pub use users::{Inherited, UserError, change_role, create_user, remove_user};
 pub use webhooks::{deliver_due, deliver_forever, measure_messages, prune_messages};

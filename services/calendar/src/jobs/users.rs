@@ -1,4 +1,4 @@
-//! Removes a user after transferring the user's resources to another user.
+//! Adds users, changes their roles, and removes them after transferring their resources.
 
 use std::fmt;
 
@@ -13,9 +13,9 @@ use crate::model::role::{Role, User};
 use crate::model::status::Status;
 use crate::store::{events, linked_posts, links, sql, users};
 
-/// Why a user can't be removed.
+/// Why a user can't be removed or get another role.
 #[derive(Debug, thiserror::Error)]
-pub enum RemovalError {
+pub enum UserError {
     #[error("user {0} does not exist")]
     Unknown(String),
     #[error("a user's items cannot be given to the same user; choose another login")]
@@ -26,9 +26,9 @@ pub enum RemovalError {
     Failed(#[from] Error),
 }
 
-impl From<DatabaseError> for RemovalError {
-    fn from(error: DatabaseError) -> RemovalError {
-        RemovalError::Failed(error.into())
+impl From<DatabaseError> for UserError {
+    fn from(error: DatabaseError) -> UserError {
+        UserError::Failed(error.into())
     }
 }
 
@@ -57,8 +57,52 @@ impl fmt::Display for Inherited {
     }
 }
 
-/// Revokes a user's keys, transfers all of their resources to another user in short transactions,
-/// and then deletes the user. After an error or interruption, run it again.
+/// Adds a user. Returns the id. Revokes keys that were issued to a former user with this login while
+/// that user was being removed.
+///
+/// # Errors
+/// Returns [`DatabaseError::Conflict`] if the login is taken, and any database error.
+pub fn create_user(pools: &Pools, login: &str, role: Role, now: i64) -> Result<i64, DatabaseError> {
+    pools.write_blocking(|db| {
+        let id = users::add(db, login, login, role)?;
+        auth::revoke_owner(db, login, now)?;
+        Ok(id)
+    })
+}
+
+/// Changes a user's role.
+///
+/// # Errors
+/// Returns an error if the login does not exist or is the only administrator's, or if the database
+/// fails.
+pub fn change_role(pools: &Pools, login: &str, role: Role) -> Result<(), UserError> {
+    pools.write_blocking(|db| {
+        sql::one_writer(db)?;
+        let user = find(db, login)?;
+        set_role(db, &user, role)
+    })
+}
+
+fn find(db: &mut Db, login: &str) -> Result<User, UserError> {
+    users::by_login(db, login)?.ok_or_else(|| UserError::Unknown(login.to_owned()))
+}
+
+/// Changes a user's role, inside a transaction that blocks other writers. Fails if this would leave
+/// no administrator.
+fn set_role(db: &mut Db, user: &User, role: Role) -> Result<(), UserError> {
+    let administers = |one: &User| one.role == Role::Administrator;
+    if administers(user)
+        && role != Role::Administrator
+        && !users::list(db)?.iter().any(|one| one.id != user.id && administers(one))
+    {
+        return Err(UserError::LastAdministrator(user.login.clone()));
+    }
+    Ok(users::set_role(db, user.id, role)?)
+}
+
+/// Revokes a user's keys, makes an administrator an editor, transfers all of the user's resources to
+/// another user in short transactions, and then deletes the user. After an error or interruption,
+/// run it again.
 ///
 /// # Errors
 /// Returns an error if a login does not exist, the user must not be removed, or the database fails.
@@ -66,14 +110,16 @@ pub fn remove_user(
     pools: &Pools,
     (login, heir): (&str, &str),
     now: i64,
-) -> Result<Inherited, RemovalError> {
-    let begin = |db: &mut Db| -> Result<(User, User), RemovalError> {
+) -> Result<Inherited, UserError> {
+    let begin = |db: &mut Db| -> Result<(User, User), UserError> {
         sql::one_writer(db)?;
-        let find = |db: &mut Db, login: &str| {
-            users::by_login(db, login)?.ok_or_else(|| RemovalError::Unknown(login.to_owned()))
-        };
         let (user, heir) = (find(db, login)?, find(db, heir)?);
-        check(db, &user, &heir)?;
+        if user.id == heir.id {
+            return Err(UserError::Same);
+        }
+        // The user is deleted by a later transaction. Until then, another removal must not count
+        // this user as an administrator.
+        set_role(db, &user, user.role.min(Role::Editor))?;
         auth::revoke_owner(db, login, now)?;
         Ok((user, heir))
     };
@@ -86,18 +132,6 @@ pub fn remove_user(
         if is_over {
             return Ok(given);
         }
-    }
-}
-
-fn check(db: &mut Db, user: &User, heir: &User) -> Result<(), RemovalError> {
-    if user.id == heir.id {
-        return Err(RemovalError::Same);
-    }
-    let administers = |one: &User| one.role == Role::Administrator;
-    let is_last = !users::list(db)?.iter().any(|one| one.id != user.id && administers(one));
-    match administers(user) && is_last {
-        true => Err(RemovalError::LastAdministrator(user.login.clone())),
-        false => Ok(()),
     }
 }
 

@@ -106,7 +106,7 @@ pub struct Subscription {
     pub created_utc: i64,
     /// When the next run is due.
     pub next_utc: i64,
-    /// Number of consecutive failures.
+    /// Number of consecutive failures with this address.
     pub failures: i64,
     /// When the lease of a run in progress expires.
     pub lease_until: i64,
@@ -122,7 +122,7 @@ pub struct Subscription {
     /// Id of the newest event when the missing events were counted. Scheduled work might have added
     /// events since then.
     pub counted_event: i64,
-    /// The last completed run.
+    /// The last completed run with this address.
     pub last_run: Option<Run>,
 }
 

@@ -68,9 +68,10 @@ pub fn revisions(db: &mut Db, uid: &str) -> Result<HashMap<String, i64>, Databas
     Ok(rows.into_iter().map(|row| (row.text, row.id)).collect())
 }
 
-/// Returns the highest revision among the event with this UID and its occurrences.
-pub fn most_revisions(db: &mut Db, uid: &str) -> Result<i64, DatabaseError> {
-    Ok(revisions(db, uid)?.into_values().max().unwrap_or(0))
+/// Returns the highest revision among the event with this UID and its occurrences, if there are
+/// any.
+pub fn most_revisions(db: &mut Db, uid: &str) -> Result<Option<i64>, DatabaseError> {
+    Ok(revisions(db, uid)?.into_values().max())
 }
 
 /// Returns up to 100 events with external ids from `from` to `below` (exclusive), in byte order.

@@ -1,5 +1,7 @@
 //! Feed queries, other than the lists themselves.
 
+use std::ffi::CStr;
+
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
@@ -13,6 +15,9 @@ use crate::model::list::EventFilter;
 /// tombstones `w`. The time must follow in the statement.
 const WITHDRAWN: &str = "w.was_public and e.status = 'trash' and e.prev_status = 'publish' \
      and e.listed and w.withdrawn_utc >= ";
+
+/// The query of [`version`].
+pub const VERSION_QUERY: &CStr = c"SELECT n FROM content_version LIMIT 1";
 
 /// Returns a number that increases whenever an event, or any resource shown with events, changes.
 pub fn version(db: &mut Db) -> Result<i64, DatabaseError> {

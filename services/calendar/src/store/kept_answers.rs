@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::{DatabaseError, Db, Pools, ReaderCache, WorkerReader};
+use database::{DatabaseError, Db, NumberReader, Pools, ReaderCache, WorkerReader};
 use moka::sync::Cache;
 
 use super::feeds;
@@ -43,6 +43,8 @@ pub struct Kept<T> {
 pub struct KeptAnswers {
     answers: Cache<String, Entry>,
     bytes: usize,
+    /// Reads the content version on PostgreSQL.
+    number: NumberReader,
     reader: WorkerReader<ContentVersion>,
 }
 
@@ -75,7 +77,8 @@ impl KeptAnswers {
             .weigher(|_: &String, entry: &Entry| entry.bytes)
             .time_to_live(LONGEST)
             .build();
-        KeptAnswers { answers, bytes, reader: WorkerReader::new(pools, ()) }
+        let number = NumberReader::new(pools.clone(), feeds::VERSION_QUERY);
+        KeptAnswers { answers, bytes, number, reader: WorkerReader::new(pools, ()) }
     }
 
     /// Reads the content version.
@@ -83,6 +86,9 @@ impl KeptAnswers {
     /// # Errors
     /// Returns any database error.
     pub async fn version(&self) -> Result<i64, DatabaseError> {
+        if let Some(version) = self.number.read().await {
+            return Ok(version);
+        }
         let version = |db: &mut Db, known: Option<&mut ContentVersion>| match known {
             Some(version) => Ok(version.0),
             None => feeds::version(db),

@@ -188,12 +188,17 @@ pub fn accept_loss(db: &mut Db, id: i64, lost: i64) -> Result<(), DatabaseError>
     Ok(())
 }
 
-/// Clears the time of the last import from the old address, and the number of events that can be
-/// missing from the next file.
+/// Clears the results of runs with the old address, and the number of events that can be missing
+/// from the next file.
 pub fn forget_address(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     accept_loss(db, id, 0)?;
-    let found = subscriptions::table.find(id);
-    diesel::update(found).set(subscriptions::imported_utc.eq(0_i64)).execute(db)?;
+    diesel::update(subscriptions::table.find(id))
+        .set((
+            subscriptions::imported_utc.eq(0_i64),
+            subscriptions::failures.eq(0_i64),
+            subscriptions::last_run.eq(None::<String>),
+        ))
+        .execute(db)?;
     Ok(())
 }
 

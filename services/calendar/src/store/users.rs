@@ -47,12 +47,10 @@ pub fn add(db: &mut Db, login: &str, display_name: &str, role: Role) -> Result<i
     Ok(id)
 }
 
-/// Changes a user's role. Returns false if the login doesn't exist.
-pub fn set_role(db: &mut Db, login: &str, role: Role) -> Result<bool, DatabaseError> {
-    let rows = diesel::update(users::table.filter(users::login.eq(login)))
-        .set(users::role.eq(role.name()))
-        .execute(db)?;
-    Ok(rows > 0)
+/// Changes a user's role.
+pub fn set_role(db: &mut Db, id: i64, role: Role) -> Result<(), DatabaseError> {
+    diesel::update(users::table.find(id)).set(users::role.eq(role.name())).execute(db)?;
+    Ok(())
 }
 
 /// Returns up to 100 ids of an author's rows.
@@ -63,12 +61,16 @@ pub fn rows_of(db: &mut Db, table: &str, author: i64) -> Result<Vec<i64>, Databa
 }
 
 /// Transfers a user's images, event tombstones and subscriptions to another user. Returns the
-/// number of images.
+/// number of images. Runs in progress lose their leases, because they still write as the old user.
 pub fn give_images(db: &mut Db, from: i64, to: i64) -> Result<usize, DatabaseError> {
     let give =
         |table: &str| format!("update {table} set author_id = {to} where author_id = {from}");
     Sql::new(db, &give("event_tombstones")).execute(db)?;
-    Sql::new(db, &give("subscriptions")).execute(db)?;
+    let text = format!(
+        "update subscriptions set author_id = {to}, lease = null, lease_until = 0 \
+         where author_id = {from}"
+    );
+    Sql::new(db, &text).execute(db)?;
     Sql::new(db, &give("images")).execute(db)
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::import_standards::mark;
 use crate::imports::{counts, post};
+use crate::pages::page;
 
 /// Builds a calendar file with these entries.
 fn calendar(entries: &[&str]) -> String {
@@ -51,6 +52,36 @@ async fn series_that_moves_and_returns_keeps_its_events() {
     assert_eq!(back.ids(), ids);
     assert!(!back.text.contains("__trashed"), "{}", back.text);
     assert_eq!(counts(&app, calendar(&[&series(10, "")])).await, [0, 0, 3, 0, 0]);
+}
+
+#[actix_web::test]
+async fn address_of_a_new_series_no_longer_redirects_to_a_renamed_event() {
+    let app = App::new().await;
+    let id = app.event(json!({"title": "Daily"})).await;
+    app.patch(&format!("/events/{id}"), &json!({"slug": "renamed"})).await.expect(200);
+    page(&app, "/event/daily/").await.expect(301);
+    counts(&app, calendar(&[&series(10, "")])).await;
+    let next = page(&app, "/event/daily/").await.expect(302);
+    assert_eq!(next.header("location"), "/event/daily/2027-04-01/");
+}
+
+#[actix_web::test]
+async fn series_has_the_address_of_an_event_whose_date_it_excludes() {
+    let app = App::new().await;
+    let lines = "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nSUMMARY:Daily";
+    counts(&app, calendar(&[lines])).await;
+    // It is 9 April.
+    app.clock.advance(30 * 24 * 3600);
+    let rule = format!("{lines}\nRRULE:FREQ=DAILY;COUNT=20\nEXDATE:20270401T100000Z");
+    counts(&app, calendar(&[&rule])).await;
+    let next = page(&app, "/event/daily/").await.expect(302);
+    assert_eq!(next.header("location"), "/event/daily/2027-04-10/");
+    page(&app, "/event/daily/2027-04-01/").await.expect(200);
+    // Otherwise, clients would replace the series with this event.
+    let feed = app.get("/ical?ends_after=2020-01-01").await.expect(200).text;
+    assert_eq!(feed.matches("\nUID:s\r\n").count(), 1, "{feed}");
+    assert_eq!(feed.matches("\nUID:s#20270401T100000Z\r\n").count(), 1, "{feed}");
+    assert_eq!(counts(&app, calendar(&[&rule])).await, [0, 0, 19, 0, 0]);
 }
 
 #[actix_web::test]

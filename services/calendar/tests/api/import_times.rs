@@ -72,6 +72,91 @@ async fn utc_series_repeats_in_utc_despite_the_zone_of_the_file() {
 }
 
 #[actix_web::test]
+async fn zone_of_a_calendar_applies_to_its_own_entries_only() {
+    let app = App::new().await;
+    let calendar = |uid: &str| event(&format!("UID:{uid}\r\nDTSTART:2027040{uid}T100000"));
+    let vienna = "X-WR-TIMEZONE:Europe/Vienna\r\nVERSION";
+    let new_york = "X-WR-TIMEZONE:America/New_York\r\nEND:VCALENDAR";
+    let file = [
+        calendar("1").replace("VERSION", vienna),
+        calendar("2"),
+        calendar("3").replace("END:VCALENDAR", new_york),
+    ];
+    let file = file.concat().replace("END:VEVENT", "DURATION:PT1H\r\nEND:VEVENT");
+    assert_eq!(counts(&app, &file).await, [3, 0, 0, 0, 0]);
+    let expected =
+        ["04-01 08:00 - 04-01 09:00", "04-02 10:00 - 04-02 11:00", "04-03 14:00 - 04-03 15:00"];
+    assert_eq!(instants(&app).await, expected);
+    assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0]);
+}
+
+#[actix_web::test]
+async fn each_calendar_in_a_file_uses_its_own_definition_of_a_zone() {
+    let app = App::new().await;
+    let calendar = |day: u8, zone: &str| {
+        let times = format!("DTSTART;TZID=Ours:2027040{day}T100000\r\nDURATION:PT1H");
+        let entry = event(&format!("UID:{day}\r\n{times}"));
+        entry.replace("BEGIN:VEVENT", &format!("{zone}BEGIN:VEVENT"))
+    };
+    let zone = |offset: &str| {
+        format!(
+            "BEGIN:VTIMEZONE\r\nTZID:Ours\r\nBEGIN:STANDARD\r\nDTSTART:19700101T000000\r\n\
+             TZOFFSETFROM:{offset}\r\nTZOFFSETTO:{offset}\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\n"
+        )
+    };
+    // The last calendar relies on an earlier one.
+    let file = [calendar(1, &zone("+0200")), calendar(2, &zone("-0500")), calendar(3, "")].concat();
+    assert_eq!(counts(&app, &file).await, [3, 0, 0, 0, 0]);
+    let expected =
+        ["04-01 08:00 - 04-01 09:00", "04-02 15:00 - 04-02 16:00", "04-03 15:00 - 04-03 16:00"];
+    assert_eq!(instants(&app).await, expected);
+    assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0]);
+}
+
+#[actix_web::test]
+async fn clock_changes_of_a_zone_that_only_the_file_defines_apply() {
+    let zone = "BEGIN:VTIMEZONE\r\nTZID:Ours\r\n\
+        BEGIN:DAYLIGHT\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0200\r\nDTSTART:19810329T020000\r\n\
+        RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU\r\nEND:DAYLIGHT\r\n\
+        BEGIN:STANDARD\r\nTZOFFSETFROM:+0200\r\nTZOFFSETTO:+0100\r\nDTSTART:19961027T030000\r\n\
+        RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\n";
+    let until = "DTEND;TZID=Ours:";
+    for (start, rest, expected) in [
+        // Nights, one of which has an additional hour.
+        (
+            "20271023T230000",
+            format!("{until}20271024T060000\r\nRRULE:FREQ=WEEKLY;COUNT=3"),
+            vec![
+                "10-23 21:00 - 10-24 04:00",
+                "10-30 21:00 - 10-31 05:00",
+                "11-06 22:00 - 11-07 05:00",
+            ],
+        ),
+        (
+            "20271030T230000",
+            format!("{until}20271031T060000\r\nRRULE:FREQ=WEEKLY;COUNT=2"),
+            vec!["10-30 21:00 - 10-31 05:00", "11-06 22:00 - 11-07 05:00"],
+        ),
+        ("20271030T120000", "DURATION:P1D".to_owned(), vec!["10-30 10:00 - 10-31 11:00"]),
+        // Times that clocks skip.
+        ("20270328T023000", "DURATION:PT1H".to_owned(), vec!["03-28 01:30 - 03-28 02:30"]),
+        (
+            "20270327T023000",
+            "DURATION:PT1H\r\nRRULE:FREQ=DAILY;COUNT=2".to_owned(),
+            vec!["03-27 01:30 - 03-27 02:30", "03-28 01:30 - 03-28 02:30"],
+        ),
+    ] {
+        let app = App::new().await;
+        let file = event(&format!("UID:a\r\nDTSTART;TZID=Ours:{start}\r\n{rest}"));
+        let file = file.replace("BEGIN:VEVENT", &format!("{zone}BEGIN:VEVENT"));
+        let number = i64::try_from(expected.len()).unwrap();
+        assert_eq!(counts(&app, &file).await, [number, 0, 0, 0, 0], "{start}");
+        assert_eq!(instants(&app).await, expected, "{start}");
+        assert_eq!(counts(&app, &file).await, [0, 0, number, 0, 0], "{start}");
+    }
+}
+
+#[actix_web::test]
 async fn one_day_duration_from_a_utc_start_is_24_hours() {
     let app = App::new().await;
     let file = event("UID:a\r\nDTSTART:20271030T210000Z\r\nDURATION:P1D");

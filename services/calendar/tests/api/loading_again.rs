@@ -6,6 +6,8 @@ use calendar::{LoadOptions, load, load_table_file};
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::pages::page;
+use crate::series::texts;
 
 /// Returns the numbers of created, updated, unchanged and failed lines.
 fn run(app: &App, lines: &[Value], upsert: bool) -> [u64; 4] {
@@ -92,4 +94,59 @@ async fn repeated_lines_with_the_status_trash_create_one_item() {
     }
     let numbers = ["events", "venues", "organizers"].map(|table| app.rows(table));
     assert_eq!(numbers, [2, 1, 1]);
+}
+
+#[actix_web::test]
+async fn slug_of_a_line_that_begins_a_series_is_the_address_of_the_series() {
+    let line = event(&json!({"external_id": "c1", "slug": "course"}));
+    let mut repeated = line.clone();
+    repeated["recurrence"] = json!({"rrule": "FREQ=WEEKLY", "count": 3});
+    for is_known in [true, false] {
+        let app = App::new().await;
+        if is_known {
+            assert_eq!(run(&app, std::slice::from_ref(&line), false), [1, 0, 0, 0]);
+        }
+        let expected = if is_known { [0, 1, 0, 0] } else { [1, 0, 0, 0] };
+        assert_eq!(run(&app, &[repeated.clone()], true), expected, "{is_known}");
+        let id = app.get("/events?orderby=id&order=asc").await.ids()[0];
+        for _ in 0..2 {
+            let slugs = ["course--2027-03-16", "course--2027-03-23", "course--2027-03-30"];
+            assert_eq!(texts(&app, id, "slug").await, slugs, "{is_known}");
+            let next = page(&app, "/event/course/").await.expect(302);
+            assert_eq!(next.header("location"), "/event/course/2027-03-16/");
+            assert_eq!(run(&app, &[repeated.clone()], true), [0, 0, 1, 0], "{is_known}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn address_of_a_loaded_series_no_longer_redirects_to_a_renamed_event() {
+    let app = App::new().await;
+    let id = app.event(json!({"title": "Course"})).await;
+    app.patch(&format!("/events/{id}"), &json!({"slug": "renamed"})).await.expect(200);
+    page(&app, "/event/course/").await.expect(301);
+    let rule = json!({"rrule": "FREQ=WEEKLY", "count": 3});
+    let fields = json!({"external_id": "c1", "slug": "course--2027-03-16", "recurrence": rule});
+    assert_eq!(run(&app, &[event(&fields)], false), [1, 0, 0, 0]);
+    let next = page(&app, "/event/course/").await.expect(302);
+    assert_eq!(next.header("location"), "/event/course/2027-03-16/");
+}
+
+#[actix_web::test]
+async fn slugs_of_a_series_that_is_loaded_into_the_trash_are_free() {
+    let rule = json!({"rrule": "FREQ=WEEKLY", "count": 3});
+    let dates = ["course--2027-03-16", "course--2027-03-23", "course--2027-03-30"];
+    for slug in ["course", dates[0]] {
+        let app = App::new().await;
+        let fields =
+            json!({"external_id": "c1", "slug": slug, "recurrence": rule, "status": "trash"});
+        assert_eq!(run(&app, &[event(&fields)], false), [1, 0, 0, 0], "{slug}");
+        for (number, date) in dates.iter().enumerate() {
+            let trashed = format!("events where status = 'trash' and slug = '{date}__trashed'");
+            assert_eq!(app.rows(&trashed), 1, "{slug} {date}");
+            let line = event(&json!({"external_id": format!("other-{number}"), "slug": date}));
+            assert_eq!(run(&app, &[line], false), [1, 0, 0, 0], "{slug} {date}");
+            assert_eq!(app.rows(&format!("events where slug = '{date}'")), 1, "{slug} {date}");
+        }
+    }
 }

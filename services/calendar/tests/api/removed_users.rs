@@ -1,6 +1,6 @@
 //! Removal of users.
 
-use calendar::{Inherited, RemovalError, remove_user};
+use calendar::{Inherited, Role, UserError, change_role, create_user, remove_user};
 use domain::Clock;
 use serde_json::json;
 use testkit::{Program, until};
@@ -66,9 +66,43 @@ async fn repeated_removal_does_the_rest_after_a_kill() {
     let shown = app.get(&format!("/events/{mine}")).await.json;
     assert_eq!(shown["author"], json!(app.user("editor").to_string()));
     let again = remove_user(&app.state.pools, ("author", "editor"), now);
-    assert!(matches!(again, Err(RemovalError::Unknown(login)) if login == "author"));
+    assert!(matches!(again, Err(UserError::Unknown(login)) if login == "author"));
     // Servers that have cached the key reject it soon.
     until("the key is refused", async || app.get_as("author", "/events").await.status == 401).await;
+}
+
+#[actix_web::test]
+async fn administrators_removed_at_the_same_time_leave_one() {
+    let app = App::new().await;
+    let (pools, now) = (&app.state.pools, app.clock.unix());
+    change_role(pools, "editor", Role::Administrator).unwrap();
+    // The first removal has begun, and cannot delete the user yet.
+    app.execute("create table held (user_id bigint not null references users (id))");
+    let id = app.user("administrator");
+    app.execute(&format!("insert into held (user_id) values ({id})"));
+    let first = remove_user(pools, ("administrator", "author"), now);
+    assert!(matches!(first, Err(UserError::Failed(_))), "{first:?}");
+    let second = remove_user(pools, ("editor", "author"), now);
+    assert!(matches!(second, Err(UserError::LastAdministrator(_))), "{second:?}");
+    let demoted = change_role(pools, "editor", Role::Author);
+    assert!(matches!(demoted, Err(UserError::LastAdministrator(_))), "{demoted:?}");
+    app.execute("drop table held");
+    remove_user(pools, ("administrator", "author"), now).unwrap();
+    assert_eq!(app.rows("users where login = 'administrator'"), 0);
+    assert_eq!(app.rows("users where role = 'administrator'"), 1);
+}
+
+#[actix_web::test]
+async fn new_user_does_not_get_the_keys_of_a_removed_one() {
+    let app = App::new().await;
+    let (pools, now) = (&app.state.pools, app.clock.unix());
+    remove_user(pools, ("author", "author2"), now).unwrap();
+    // Another process had found the user before the removal, and issues the key after it.
+    pools.write_blocking(|db| auth::issue(db, "author", None, None, now)).unwrap();
+    let live = "api_key where owner = 'author' and revoked_at is null";
+    assert_eq!(app.rows(live), 1);
+    create_user(pools, "author", Role::Editor, now).unwrap();
+    assert_eq!(app.rows(live), 0);
 }
 
 #[test]
@@ -85,6 +119,9 @@ fn users_remove_reports_what_it_gave_and_keeps_the_last_administrator() {
         assert_eq!(refused.code, Some(1));
         assert!(refused.errors.contains(message), "{}", refused.errors);
     }
+    let refused = program.run(&["users", "set-role", "admin", "--role", "editor"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors.contains("admin is the only administrator"), "{}", refused.errors);
     let event = json!({
         "type": "event", "title": "Show", "start_date": "+1 day", "end_date": "+1 day"
     });

@@ -286,6 +286,28 @@ async fn entries_that_return_after_everything_was_erased_have_higher_sequences()
 }
 
 #[actix_web::test]
+async fn dates_that_return_after_their_series_was_erased_have_higher_sequences() {
+    let app = App::new().await;
+    let line = json!({"type": "event", "external_id": "talk", "title": "Talk",
+        "start_date": "2027-04-01 10:00", "end_date": "2027-04-01 11:00",
+        "recurrence": {"rrule": "FREQ=DAILY", "count": 3}});
+    let mut sequences = Vec::new();
+    for revisions in [3, 0] {
+        let loaded = load(&app.state, line.to_string().as_bytes(), LoadOptions::default());
+        assert_eq!(loaded.unwrap().created, 1);
+        let all = app.get("/events").await.ids();
+        revise(&app, all[1], "2027-04-02", revisions).await;
+        // The second date leaves the series, and feeds list it under its own UID.
+        app.delete(&format!("/events/{}?scope=following", all[1])).await.expect(200);
+        patch(&app, all[1], json!({"status": "publish"})).await.expect(200);
+        sequences.push(entry_of(&ruled(&app).await, "talk#20270402T100000Z").sequence);
+        let options = PurgeOptions { events: all, ..PurgeOptions::default() };
+        assert_eq!(purge(&app.state, &options).unwrap().events, 3);
+    }
+    assert!(sequences[1] > sequences[0], "{sequences:?}");
+}
+
+#[actix_web::test]
 async fn removed_series_without_its_first_event_is_cancelled_under_its_uid() {
     for scope in ["all", "following"] {
         let (app, other) = (App::new().await, App::new().await);

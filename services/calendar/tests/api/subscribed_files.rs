@@ -165,6 +165,23 @@ async fn pause_and_another_address_end_an_acceptance() {
 }
 
 #[actix_web::test]
+async fn missing_events_of_a_former_address_cannot_be_accepted() {
+    let club = Subscribing::new().await;
+    club.serves(&file_of(&ALL));
+    let id = club.subscribe(json!({})).await;
+    club.run(id).await;
+    club.serves(&file_of(&["a"]));
+    assert_eq!(club.run_now(id).await["awaits_acceptance"], true);
+    let item = format!("/subscriptions/{id}");
+    let change = json!({"url": club.peer.url("/other.ics")});
+    let changed = club.app.call("editor", "PATCH", &item, &change).await.expect(200).json;
+    assert_eq!(changed["awaits_acceptance"], false);
+    let accept = format!("{item}/accept");
+    club.app.call("editor", "POST", &accept, &json!({})).await.expect(400);
+    assert_eq!(club.titles().await, ALL);
+}
+
+#[actix_web::test]
 async fn subscription_that_adopts_does_not_take_over_events_that_were_made_here() {
     let club = Subscribing::new().await;
     let weekly = json!({"rrule": "FREQ=WEEKLY", "count": 3});

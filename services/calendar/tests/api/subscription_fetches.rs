@@ -125,6 +125,20 @@ async fn shortened_body_is_not_imported() {
 }
 
 #[actix_web::test]
+async fn file_of_bare_events_that_ends_within_one_is_not_imported() {
+    let club = Subscribing::new().await;
+    let whole = ["a", "b", "c", "d"].map(|uid| event(uid, 5, "")).concat();
+    club.serves(&whole);
+    let id = club.subscribe(json!({})).await;
+    assert_eq!(counts(&club.run(id).await, "imported")[0], 4);
+    let (cut, _) = whole.split_once("SUMMARY:c").unwrap();
+    club.serves(cut);
+    let run = club.run_now(id).await;
+    assert_eq!(run["last_run"]["outcome"], "failed", "{run}");
+    assert_eq!(club.titles().await, ["a", "b", "c", "d"]);
+}
+
+#[actix_web::test]
 async fn body_that_drips_ends_at_the_time_limit() {
     let club = Subscribing::with_time(Duration::from_secs(1)).await;
     let head = "HTTP/1.1 200 OK\r\n\r\n".to_owned();

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use calendar::{State, run_due_subscriptions};
+use calendar::{State, remove_user, run_due_subscriptions};
 use database::{DatabaseError, DatabaseSettings, Db};
 use futures_util::join;
 use parking_lot::Mutex;
@@ -94,6 +94,70 @@ async fn run_that_was_taken_over_writes_nothing() {
     assert_eq!(counts(&shown, "imported")[0], 1);
     assert_eq!(club.titles().await, ["a"]);
     assert_eq!(club.shown(id).await["last_run"], shown["last_run"]);
+}
+
+#[actix_web::test]
+async fn results_of_a_former_address_do_not_count_for_a_new_one() {
+    let club = Subscribing::new().await;
+    let (release, released) = mpsc::channel::<()>();
+    let (gate, asked) = (Mutex::new(released), Arc::new(AtomicUsize::new(0)));
+    let counted = asked.clone();
+    club.answers(move |_| match counted.fetch_add(1, Ordering::SeqCst) {
+        0 => PeerAnswer::Full(500, Vec::new(), Vec::new()),
+        1 => {
+            let _ = gate.lock().recv();
+            ics(&file_of(&["former"]))
+        }
+        _ => ics(&file_of(&["new"])),
+    });
+    let id = club.subscribe(json!({})).await;
+    assert_eq!(club.run(id).await["failures"], 1);
+    club.step(id, "run").await;
+    // The address changes while the file at the former one is being fetched.
+    let watch = async {
+        while asked.load(Ordering::SeqCst) == 1 {
+            tokio::task::yield_now().await;
+        }
+        let (item, url) = (format!("/subscriptions/{id}"), club.peer.url("/new.ics"));
+        let changed = club.app.call("editor", "PATCH", &item, &json!({"url": url})).await;
+        drop(release);
+        changed.expect(200).json
+    };
+    let (_, changed) = join!(run_due_subscriptions(&club.state), watch);
+    assert_eq!((&changed["state"], &changed["failures"]), (&json!("active"), &json!(0)));
+    assert_eq!(changed["last_run"], Value::Null);
+    assert_eq!(counts(&club.shown(id).await, "imported")[0], 1);
+    assert_eq!(club.titles().await, ["new"]);
+}
+
+#[actix_web::test]
+async fn run_whose_author_is_removed_starts_again_as_the_heir() {
+    let club = Subscribing::new().await;
+    let (release, released) = mpsc::channel::<()>();
+    let (gate, asked) = (Mutex::new(released), Arc::new(AtomicUsize::new(0)));
+    let counted = asked.clone();
+    club.answers(move |_| {
+        if counted.fetch_add(1, Ordering::SeqCst) == 0 {
+            let _ = gate.lock().recv();
+        }
+        ics(&file_of(&["a"]))
+    });
+    let id = club.subscribe(json!({"author": club.app.user("author")})).await;
+    let watch = async {
+        while asked.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        let removed = remove_user(&club.state.pools, ("author", "author2"), 0);
+        drop(release);
+        removed.unwrap();
+    };
+    join!(run_due_subscriptions(&club.state), watch);
+    let shown = club.shown(id).await;
+    assert_eq!((counts(&shown, "imported")[0], &shown["failures"]), (1, &json!(0)));
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
+    let path = format!("/events/{}", club.event_of("a"));
+    let author = club.app.get(&path).await.expect(200).json["author"].clone();
+    assert_eq!(author, club.app.user("author2").to_string());
 }
 
 #[actix_web::test]

@@ -100,9 +100,9 @@ impl Index {
         match links {
             Some(links) if !changed.contains(&LINKS_REMOVED) => {
                 let none = Links::default();
-                for (at, id) in present {
-                    sets.replace(at, links.get(&id).unwrap_or(&none));
-                }
+                let links_of = |(at, id): (u32, i64)| (at, links.get(&id).unwrap_or(&none));
+                let linked: Vec<(u32, &Links)> = present.into_iter().map(links_of).collect();
+                sets.replace_all(&linked);
             }
             _ => sets.clear(),
         }

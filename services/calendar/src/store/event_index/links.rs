@@ -123,6 +123,9 @@ pub fn read(db: &mut Db, missing: LinkFilter) -> Result<LinkRows, DatabaseError>
     Ok(LinkRows { table, rows: sql.load(db)?, ids })
 }
 
+/// Maximum number of updates to the sets. Each changed event is an update to each set.
+const MAX_UPDATES: usize = 4_000_000;
+
 /// The sets loaded so far, by table and id.
 #[derive(Default)]
 pub struct LinkSets(HashMap<(LinkTable, i64), RoaringBitmap>);
@@ -165,7 +168,19 @@ impl LinkSets {
         events
     }
 
-    pub fn replace(&mut self, at: u32, links: &Links) {
+    /// Replaces the links of changed events, given by position. Drops all sets if this would take
+    /// too long, because list requests wait for it.
+    pub fn replace_all(&mut self, events: &[(u32, &Links)]) {
+        if events.len().saturating_mul(self.0.len()) > MAX_UPDATES {
+            self.clear();
+            return;
+        }
+        for (at, links) in events {
+            self.replace(*at, links);
+        }
+    }
+
+    fn replace(&mut self, at: u32, links: &Links) {
         for set in self.0.values_mut() {
             set.remove(at);
         }
@@ -185,5 +200,23 @@ impl LinkSets {
 
     pub fn clear(&mut self) {
         self.0.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_changes_drop_many_sets() {
+        let key = |id: i64| (LinkTable::Venues, id);
+        let mut sets = LinkSets::default();
+        sets.0.extend((0..2000).map(|id| (key(id), RoaringBitmap::default())));
+        let links = Links { venues: vec![7], ..Links::default() };
+        sets.replace_all(&[(3, &links)]);
+        assert!(sets.0[&key(7)].contains(3) && !sets.0[&key(8)].contains(3));
+        let all: Vec<(u32, &Links)> = (0..2001).map(|at| (at, &links)).collect();
+        sets.replace_all(&all);
+        assert!(sets.is_empty());
     }
 }
