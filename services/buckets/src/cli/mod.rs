@@ -166,12 +166,12 @@ impl Cli {
             Command::Rebuild(arguments) => {
                 rebuild::run(&self.context()?, arguments, self.checkpoints())
             }
-            Command::Remove(arguments) => remove::remove(&self.context()?, &arguments),
-            Command::Removals { json } => remove::list(&self.context()?, json),
-            Command::Unremove(arguments) => remove::unremove(&self.context()?, &arguments),
-            Command::Status { json } => status::run(&self.context()?, json),
-            Command::Verify { json } => verify::run(&self.context()?, json),
-            Command::Export { bucket } => export::run(&self.context()?, bucket.as_deref()),
+            Command::Remove(arguments) => remove::remove(&self.existing_context()?, &arguments),
+            Command::Removals { json } => remove::list(&self.existing_context()?, json),
+            Command::Unremove(arguments) => remove::unremove(&self.existing_context()?, &arguments),
+            Command::Status { json } => status::run(&self.existing_context()?, json),
+            Command::Verify { json } => verify::run(&self.existing_context()?, json),
+            Command::Export { bucket } => export::run(&self.existing_context()?, bucket.as_deref()),
             Command::Keys(command) => {
                 let context = self.context()?;
                 let owners = auth::AnyOwner { default_plan: Some("free") };
@@ -179,6 +179,16 @@ impl Cli {
             }
             Command::Plans(command) => command.run(&self.pools()?, &plans::Packages),
         }
+    }
+
+    /// Opens a database that must exist. In a folder named by mistake, a removal would otherwise
+    /// seem to succeed, and an index would seem to be sound.
+    fn existing_context(&self) -> anyhow::Result<JobContext> {
+        // Reports wrong settings first.
+        self.generations()?;
+        let data_dir = &self.settings.shell.data_dir;
+        self.settings.database.refuse_missing(data_dir, Buckets::INFO.name)?;
+        self.context()
     }
 
     fn serve(self) -> anyhow::Result<ExitCode> {

@@ -55,6 +55,9 @@ pub trait FileIndex: Send + Sync {
     fn refresh(&self) -> Result<bool, EngineError>;
 
     /// Checks the consistency of the index and describes each problem.
+    ///
+    /// # Errors
+    /// Returns [`EngineError::Locked`] if other processes delete rows during each attempt.
     fn verify(&self) -> Result<Vec<String>, EngineError>;
 
     /// Opens the index for writing. There can only be one writer at a time.
@@ -170,11 +173,21 @@ pub fn each_row<E: From<EngineError>>(
     index: &dyn FileIndex,
     bucket: Option<u64>,
     limits: &Limits,
+    each: impl FnMut(FileRow) -> Result<(), E>,
+) -> Result<(), E> {
+    each_row_after(index, (bucket, 0), limits, each)
+}
+
+/// Like [`each_row`], but only for files whose id is higher than `after`.
+pub fn each_row_after<E: From<EngineError>>(
+    index: &dyn FileIndex,
+    (bucket, after): (Option<u64>, u64),
+    limits: &Limits,
     mut each: impl FnMut(FileRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut query = FileQuery {
         buckets: bucket.map(|bucket| vec![bucket]),
-        position: Position::After(SortKey { value: 0, id: 0 }),
+        position: Position::After(SortKey { value: 0, id: after }),
         limit: 20_000,
         ..FileQuery::default()
     };

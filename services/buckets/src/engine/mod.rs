@@ -23,7 +23,7 @@ pub use cluster::{Cluster, ClusterIndex};
 pub use embedded::{EmbeddedIndex, Gram, GramCondition, grams_of};
 pub use error::EngineError;
 pub use generations::{Folders, Generations, generation_folder, restore_generations};
-pub use index::{FileIndex, FileList, FileWriter, NewFile, PublishRules, each_row};
+pub use index::{FileIndex, FileList, FileWriter, NewFile, PublishRules, each_row, each_row_after};
 pub use journal::{IndexSummary, Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 pub use limits::Limits;
 pub use newer_files::NewerFiles;

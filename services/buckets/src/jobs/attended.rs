@@ -47,6 +47,10 @@ pub(super) fn attend<T: Waiting, R>(sink: &mut T, read: impl FnOnce(&Attended<'_
 }
 
 impl<T: Waiting> Sink for &Attended<'_, T> {
+    fn only_bucket(&mut self, bucket: &str) {
+        self.lock().only_bucket(bucket);
+    }
+
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
         self.lock().file(item)
     }

@@ -1,6 +1,7 @@
 //! Exports the index as NDJSON.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -66,6 +67,9 @@ pub fn export(
         Ok(found.ok_or_else(unknown)?.id)
     });
     let wanted = wanted.transpose()?;
+    // Count the files first. On a cluster, reading them can move on to a newer state, from which a
+    // bucket was removed. That isn't an empty bucket.
+    let counts = Arc::clone(&index.summary().counts);
     let mut count = 0;
     each_row(&*index, wanted, &Limits::none(), |row| -> Result<(), JobError> {
         let Some(bucket) = buckets.get(&row.bucket) else { return Ok(()) };
@@ -82,7 +86,6 @@ pub fn export(
         count += 1;
         Ok(())
     })?;
-    let counts = index.summary().counts.clone();
     let is_empty = |bucket: &&Bucket| {
         bucket.first_indexed.is_some()
             && !counts.contains_key(&bucket.id)

@@ -1,12 +1,12 @@
 //! Validates the files in a run and assigns them to buckets.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use database::{DatabaseError, Pools};
 
 use super::error::JobError;
 use super::formats::{Bad, EXCERPT, Item, Link, Part, Sink, Skipped, Taken};
-use super::intake_state::{AbandonedListing, IntakeState};
+use super::intake_state::{AbandonedListing, IntakeState, forget_name};
 use super::known_buckets::KnownBuckets;
 use super::max_errors::MaxErrors;
 use super::reasons::{printable, shortened};
@@ -14,10 +14,10 @@ use super::reject_file::RejectFile;
 use super::remote::Place;
 use super::report::Tally;
 use crate::engine::{NamedBucket, NewFile};
-use crate::model::address::bucket_key_of;
 use crate::model::file_etag::ChangedFiles;
+use crate::store::buckets;
 use crate::store::rejected_lines::{self, Rejected};
-use crate::store::{buckets, removals};
+use crate::store::removals::Removal;
 
 /// Maximum path length in bytes.
 const LONGEST_PATH: usize = 4_096;
@@ -43,21 +43,33 @@ pub struct Intake {
     latest: Option<u64>,
     /// Whether the current source is a reject file.
     is_reject_file: bool,
+    /// Whether the current source is known to have just one bucket.
+    has_one_bucket: bool,
+    /// Whether the current source had anything other than bad lines.
+    has_entries: bool,
+    /// Whether the current source had bad lines.
+    has_bad_lines: bool,
     /// Index in `state.abandoned`, if this is continuing an abandoned listing.
     continued: Option<usize>,
     /// Set if the current page doesn't cover the whole bucket.
     part: Option<Part>,
+    /// Key of the last page's bucket.
+    page_key: String,
+    /// Buckets whose page ends with the name of a removed file. Checkpoints don't have these ends.
+    unsaved_ends: BTreeSet<u64>,
     /// How the current page is linked to adjacent pages. `None` if the pages were requested by this
     /// run.
     link: Option<Link>,
     /// Whether reject files replace the files in their buckets, as other sources do.
     pub replaces_rejected: bool,
+    /// `--bucket`, which overrides the bucket in a line.
+    pub bucket: Option<String>,
     /// Only count files.
     pub is_dry_run: bool,
     skip: u64,
     buckets: KnownBuckets,
-    /// Removed prefixes, by bucket key.
-    removed: HashMap<String, Vec<String>>,
+    /// Removals and their prefixes, by bucket key.
+    pub(super) removed: HashMap<String, Vec<(i64, String)>>,
     rejected: Vec<Rejected>,
     reject_file: Option<RejectFile>,
     /// Id of the current run.
@@ -86,10 +98,16 @@ impl Intake {
             source_index: 0,
             latest: None,
             is_reject_file: false,
+            has_one_bucket: false,
+            has_entries: false,
+            has_bad_lines: false,
             continued: None,
             part: None,
+            page_key: String::new(),
+            unsaved_ends: BTreeSet::new(),
             link: None,
             replaces_rejected: false,
+            bucket: None,
             is_dry_run: false,
             skip: 0,
             buckets: KnownBuckets::read(pools, largest)?,
@@ -108,6 +126,8 @@ impl Intake {
         self.source_index = index;
         self.latest = None;
         self.is_reject_file = false;
+        self.has_one_bucket = false;
+        (self.has_entries, self.has_bad_lines) = (false, false);
         self.part = None;
         self.link = None;
         self.skip = self.state.events;
@@ -116,9 +136,18 @@ impl Intake {
 
     /// Finishes a source, whether or not it is complete.
     pub fn end_source(&mut self) {
+        if self.has_bad_lines && !self.has_entries && !self.state.present.1 {
+            // It's probably an error message that replaces a list.
+            self.add_partial(self.note_of("none of its lines can be read"));
+            self.state.present.1 = true;
+        }
         let (buckets, broke_off) = std::mem::take(&mut self.state.present);
         if broke_off {
-            self.state.partial.extend(buckets.iter());
+            let last = self.state.abandoned.last();
+            let is_abandoned = last.is_some_and(|listing| listing.source == self.source_index);
+            self.state.leave_incomplete(&buckets, is_abandoned);
+            // If nothing could be read, the source might have had files of any bucket.
+            self.state.all_partial |= buckets.is_empty() && !self.has_one_bucket;
         }
         self.state.done = self.source_index + 1;
         self.state.place = None;
@@ -130,11 +159,12 @@ impl Intake {
     /// resumed.
     pub fn abandon(&mut self, reason: &str) -> Result<(), JobError> {
         self.broken(reason.to_owned())?;
-        let IntakeState { present, partial, place, .. } = &self.state;
+        let IntakeState { present, place, .. } = &self.state;
+        let is_complete = |bucket: &u64| !self.state.stays_incomplete(*bucket);
         let listing = AbandonedListing {
             source: self.source_index,
             place: place.clone(),
-            partial: present.0.difference(partial).copied().collect(),
+            partial: present.0.iter().copied().filter(is_complete).collect(),
             note: self.note_of(reason),
         };
         self.state.abandoned.push(listing);
@@ -166,21 +196,26 @@ impl Intake {
         let listing = self.state.abandoned.remove(at);
         self.state.tally.incomplete.retain(|note| *note != listing.note);
         if broke_off {
-            self.state.partial.extend(buckets.iter());
+            self.state.leave_incomplete(&buckets, false);
         } else {
-            self.state.partial.retain(|bucket| !listing.partial.contains(bucket));
+            let IntakeState { partial, abandoned, .. } = &mut self.state;
+            let waits = |bucket: &u64| abandoned.iter().any(|one| one.partial.contains(bucket));
+            partial.retain(|bucket| !listing.partial.contains(bucket) || waits(bucket));
         }
     }
 
     /// Starts the next page of a listing.
     pub fn next_page(&mut self, place: &Place) {
+        let mut place = Some(place.clone());
+        let removed = self.removed.get(&self.page_key).into_iter().flatten();
+        removed.for_each(|(_, prefix)| forget_name(&mut place, prefix));
         let new: Vec<u64> = self.state.present.0.difference(&self.state.partial).copied().collect();
         if let Some(listing) = self.continued.and_then(|at| self.state.abandoned.get_mut(at)) {
-            listing.place = Some(place.clone());
+            listing.place.clone_from(&place);
             listing.partial.extend(&new);
             self.state.partial.extend(&new);
         }
-        self.state.place = Some(place.clone());
+        self.state.place = place;
         self.state.events = 0;
         self.skip = 0;
     }
@@ -188,20 +223,22 @@ impl Intake {
     /// Returns the state to save at a checkpoint. If old events are still being skipped, the saved
     /// state counts them all as processed.
     pub fn checkpoint(&self) -> IntakeState {
-        IntakeState {
+        let mut state = IntakeState {
             events: self.state.events.max(self.skip),
             reject: self.reject_file.as_ref().map(RejectFile::lengths),
             ..self.state.clone()
-        }
+        };
+        state.ends.retain(|bucket, _| !self.unsaved_ends.contains(bucket));
+        state
     }
 
     /// Returns the buckets covered by the run, for publishing.
     pub fn named(&self) -> Vec<NamedBucket> {
         let named = self.state.named.iter();
         // The rest of a truncated listing is unknown, so don't remove any files.
-        let IntakeState { partial, appended, .. } = &self.state;
-        let is_partial =
-            |id: &u64| partial.contains(id) || (appended.contains(id) && !self.replaces_rejected);
+        let IntakeState { partial, all_partial, appended, .. } = &self.state;
+        let is_appended = |id: &u64| appended.contains(id) && !self.replaces_rejected;
+        let is_partial = |id: &u64| *all_partial || partial.contains(id) || is_appended(id);
         named
             .map(|(&id, &truncated)| NamedBucket {
                 id,
@@ -211,9 +248,9 @@ impl Intake {
             .collect()
     }
 
-    /// Forgets about a removed bucket. See [`IntakeState::forget`].
-    pub fn forget(&mut self, bucket: u64) {
-        self.state.forget(bucket);
+    /// Records a removal. See [`IntakeState::take_down`].
+    pub fn take_down(&mut self, bucket: u64, removal: &Removal) {
+        self.state.take_down(bucket, removal);
         self.latest = None;
     }
 
@@ -229,16 +266,6 @@ impl Intake {
             self.state.present.0.insert(bucket);
             self.latest = Some(bucket);
         }
-    }
-
-    /// Reloads the removal list.
-    pub fn refresh_removals(&mut self, pools: &Pools) -> Result<(), JobError> {
-        self.removed.clear();
-        for removal in pools.read_blocking(removals::in_force)? {
-            let key = bucket_key_of(&removal.address);
-            self.removed.entry(key).or_default().push(removal.prefix);
-        }
-        Ok(())
     }
 
     /// Writes new buckets and bad lines to SQL. Call this before writing any files that refer to
@@ -271,15 +298,11 @@ impl Intake {
         self.state.events <= self.skip
     }
 
-    fn is_removed(&self, bucket_key: &str, path: &str) -> bool {
-        let prefixes = self.removed.get(bucket_key);
-        prefixes.is_some_and(|all| all.iter().any(|prefix| path.starts_with(prefix.as_str())))
-    }
-
     fn take(&mut self, item: &Item<'_>) -> Taken {
         let target = self.buckets.target(item.bucket, item.kind)?;
         // Check this first, because a bad line would be stored along with its file name.
-        if self.is_removed(&target.key, item.path) {
+        if let Some(removal) = self.removal_of(&target.key, item.path) {
+            self.state.withhold(target.id, removal);
             self.state.tally.skipped_removed += 1;
             return Ok(());
         }
@@ -330,8 +353,12 @@ impl Intake {
 
     /// Records why a listing doesn't cover its bucket.
     fn note_partial(&mut self, part: Part, address: &str) {
+        self.add_partial(self.note_of(&format!("this listing of {address} {part}")));
+    }
+
+    /// Adds a note about a bucket that the run doesn't cover completely.
+    pub(super) fn add_partial(&mut self, note: String) {
         if self.state.tally.partial.len() < MOST_PARTIAL {
-            let note = self.note_of(&format!("this listing of {address} {part}"));
             log::warn!(target: "notice", "{note}: no files are removed from the bucket");
             self.state.tally.partial.push(note);
             return;
@@ -350,25 +377,22 @@ impl Intake {
         }
         tally
     }
-
-    /// Records why the source is incomplete.
-    fn note_incomplete(&mut self, reason: &str) {
-        self.state.present.1 = true;
-        let note = self.note_of(reason);
-        let notes = &mut self.state.tally.incomplete;
-        // There are fewer than 32 different reasons, so there's no need to look further back.
-        if !notes.iter().rev().take(32).any(|known| *known == note) {
-            notes.push(note);
-        }
-    }
 }
 
 impl Sink for Intake {
+    /// If the source is incomplete, no file of the bucket is removed, even if none could be read.
+    fn only_bucket(&mut self, bucket: &str) {
+        self.has_one_bucket = true;
+        self.state.present.0.extend(self.buckets.find(bucket));
+    }
+
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
         if self.is_old() {
+            self.has_entries = true;
             return Ok(Ok(()));
         }
         let taken = self.take(item);
+        self.has_entries |= taken.is_ok();
         if taken.is_err() {
             // The caller will report this file as bad, and that counts as an event too.
             self.state.events -= 1;
@@ -377,7 +401,13 @@ impl Sink for Intake {
     }
 
     fn bad(&mut self, bad: Bad) -> Result<(), JobError> {
+        self.has_bad_lines = true;
         if self.is_old() {
+            return Ok(());
+        }
+        if self.is_of_removed_file(&bad) {
+            self.has_entries = true;
+            self.state.tally.skipped_removed += 1;
             return Ok(());
         }
         self.state.tally.bad += 1;
@@ -390,6 +420,7 @@ impl Sink for Intake {
     }
 
     fn skipped(&mut self, what: Skipped) -> Result<(), JobError> {
+        self.has_entries = true;
         if what == Skipped::Prefix {
             self.part.get_or_insert(Part::Filtered);
         }
@@ -405,7 +436,8 @@ impl Sink for Intake {
             return Ok(());
         }
         match self.buckets.target(bucket, kind) {
-            Ok(target) if !self.is_removed(&target.key, "") => {
+            Ok(target) if self.removal_of(&target.key, "").is_none() => {
+                self.page_key.clone_from(&target.key);
                 let is_open = self.state.named.get(&target.id) == Some(&true);
                 let end = self.state.ends.remove(&target.id);
                 let is_next = |link: &Link| end.as_ref().is_some_and(|before| link.follows(before));
@@ -422,13 +454,19 @@ impl Sink for Intake {
                 }
                 self.name(target.id);
                 self.state.named.insert(target.id, truncated);
+                self.unsaved_ends.remove(&target.id);
                 if let Some(link) = link.filter(|_| truncated) {
-                    self.state.ends.insert(target.id, link.end(end.filter(|_| follows)));
+                    let end = link.end(end.filter(|_| follows));
+                    let mut removed = self.removed.get(&target.key).into_iter().flatten();
+                    if removed.any(|(_, prefix)| end.is_below(prefix)) {
+                        self.unsaved_ends.insert(target.id);
+                    }
+                    self.state.ends.insert(target.id, end);
                 }
             }
-            Ok(_) => {}
+            Ok(target) => self.page_key = target.key,
             // Any entries were already rejected for the same reason.
-            Err(reason) => self.note_incomplete(&reason),
+            Err(reason) => self.state.note_incomplete(self.note_of(&reason)),
         }
         Ok(())
     }
@@ -455,7 +493,7 @@ impl Sink for Intake {
         if self.is_old() {
             return Ok(());
         }
-        self.note_incomplete(&reason);
+        self.state.note_incomplete(self.note_of(&reason));
         self.reject(&Bad { position: 0, reason, content: Vec::new() })
     }
 }

@@ -52,6 +52,13 @@ impl KnownBuckets {
         Ok(Self { known, hashers, written: HashMap::new(), next, new: Vec::new() })
     }
 
+    /// Returns the id of the bucket for an address, unless the bucket is new.
+    pub fn find(&self, written: &str) -> Option<u64> {
+        let address = Address::parse(written).ok()?;
+        let (id, _) = self.known.get(fingerprint(&self.hashers, address.as_str()))?;
+        Some(id)
+    }
+
     /// Returns the bucket for an address, creating it if necessary. Returns an error message if the
     /// address is invalid.
     pub fn target(&mut self, written: &str, kind: Option<&str>) -> Result<Target, String> {

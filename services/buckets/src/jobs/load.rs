@@ -53,8 +53,9 @@ fn run(
 
 /// Loads the stored pages of a crawl as a new run and publishes them. The `changed` files replace
 /// stored files that have the same size and date, except in a resumed run, which doesn't know about
-/// the changes. `check` is called while the index is locked. It returns the mode of the run along
-/// with any files that are newer than the pages, or `None` if there's nothing left to load.
+/// the changes. `check` is called while the session has locked the index. It returns the mode of the
+/// run along with any files that are newer than the pages, or `None` if there's nothing left to
+/// load.
 ///
 /// # Errors
 /// Returns [`JobError::Stopped`] if there's a stopped run that can be resumed, unless it belongs to
@@ -64,10 +65,10 @@ pub(super) fn load_stored(
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
     changed: &ChangedFiles,
-    check: impl FnOnce() -> Result<Option<(Mode, Option<NewerFiles>)>, JobError>,
+    check: impl FnOnce(&Session) -> Result<Option<(Mode, Option<NewerFiles>)>, JobError>,
 ) -> Result<Option<Report>, JobError> {
     let mut session = Session::open(context, "a run loads the pages of a crawl")?;
-    let Some((mode, newer)) = check()? else { return Ok(None) };
+    let Some((mode, newer)) = check(&session)? else { return Ok(None) };
     let options = LoadOptions { mode, newer, ..options.clone() };
     if let Some(open) = &session.writer.journal().open
         && !is_of_crawl(context, open.run)?

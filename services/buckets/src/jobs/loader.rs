@@ -1,6 +1,5 @@
 //! Runs a load, from reading the sources to publishing.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -23,7 +22,7 @@ use super::sources::Source;
 use super::stored_listing::StoredListing;
 use super::write_session::Session;
 use crate::app::reconcile;
-use crate::engine::{Bitmap, BucketLoss, EngineError, NamedBucket};
+use crate::engine::{Bitmap, EngineError, NamedBucket};
 use crate::store::alerts::{self, Mark};
 use crate::store::{buckets, generations, load_runs, removals};
 
@@ -162,6 +161,9 @@ impl Loader {
         self.pump()?;
         self.checkpoint()?;
         let context = self.session.context.clone();
+        // Read the clock first: crawls that list files of a removal lifted later begin after this.
+        let now = context.clock.unix();
+        self.intake.note_lifted(&context.pools)?;
         let named = self.intake.named();
         let (new, truncated) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
             let (mut new, mut truncated) =
@@ -179,13 +181,15 @@ impl Loader {
             })?;
             Ok((new, truncated))
         })?;
-        let now = context.clock.unix();
         let listed = listed_meanwhile(&context, &self.options, self.id, &named)?;
         let rules = self.session.writer.rules();
         rules.removal_limit = self.options.removal_limit.filter(|_| self.searched.is_none());
         (rules.noted, rules.begun_at) = listed;
         let counts = match self.session.writer.publish(self.options.mode, named.clone(), now) {
-            Err(EngineError::TooManyRemoved(losses)) => return Err(self.too_many_removed(losses)),
+            Err(EngineError::TooManyRemoved(losses)) => {
+                let buckets = context.with_addresses(losses)?;
+                return Err(JobError::TooManyRemoved { run: self.id, buckets });
+            }
             published => published?,
         };
         let changed = self.session.writer.changed_buckets();
@@ -205,23 +209,12 @@ impl Loader {
         };
         let text = serde_json::to_string(&report).map_err(std::io::Error::other)?;
         if let Some(searched) = &self.searched {
-            self.switch(searched, &named, &report, &text)?;
+            self.switch(searched, &named, (&report, &text), now)?;
         } else {
             reconcile(&context.pools, self.session.writer.journal(), Some(text.as_str()), now)?;
             self.warn_of_dead_rows();
         }
         Ok(report)
-    }
-
-    /// Builds the error for buckets that would lose too many files.
-    fn too_many_removed(&self, losses: Vec<(u64, BucketLoss)>) -> JobError {
-        let all = match self.session.context.buckets() {
-            Ok(all) => all,
-            Err(error) => return error,
-        };
-        let address = |id: u64| all.get(&id).map_or(String::new(), |found| found.address.clone());
-        let buckets = losses.into_iter().map(|(id, loss)| (address(id), loss)).collect();
-        JobError::TooManyRemoved { run: self.id, buckets }
     }
 
     /// Warns if most of the rows in the index are dead.
@@ -237,21 +230,21 @@ impl Loader {
         }
     }
 
-    /// Verifies the new generation and switches to it.
+    /// Verifies the new generation and switches to it. `now` is the time of the publish.
     fn switch(
         &self,
         searched: &Session,
         named: &[NamedBucket],
-        report: &Report,
-        text: &str,
+        (report, text): (&Report, &str),
+        now: i64,
     ) -> Result<(), JobError> {
         let Session { context, generation, index, writer, .. } = &self.session;
         let identity = &writer.journal().identity;
         index.refresh()?;
         let mut faults = index.verify()?;
         let counts = Arc::clone(&index.summary().counts);
-        let ids: HashSet<u64> = named.iter().map(|bucket| bucket.id).collect();
-        if counts.keys().any(|id| !ids.contains(id)) {
+        let is_named = |id: &u64| named.binary_search_by_key(id, |bucket| bucket.id).is_ok();
+        if !counts.keys().all(is_named) {
             faults.push("it has files in buckets that are not in any source".to_owned());
         }
         let files: u64 = counts.values().sum();
@@ -266,14 +259,15 @@ impl Loader {
         // attempt might have failed.
         judge_or_warn(context, &*searched.index, searched.generation);
         let buckets: Vec<(u64, bool)> = named.iter().map(|b| (b.id, b.truncated)).collect();
+        let complete: Vec<u64> = named.iter().filter(|b| !b.partial).map(|b| b.id).collect();
         let last = index.summary().journal.published_id() as i64;
         let end = Mark { generation: i64::from(*generation), id: last };
-        let now = context.clock.unix();
         searched.lock.check()?;
         Ok(context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
             generations::switch(db, searched.generation, *generation, identity)?;
             alerts::restart(db, end, now)?;
             buckets::relist(db, &buckets, now)?;
+            buckets::replaced(db, &complete, now)?;
             load_runs::publish(db, self.id, text, now).map(drop)
         })?)
     }
@@ -315,8 +309,8 @@ impl Loader {
         self.session.writer.checkpoint(text)?;
         for removal in pools.read_blocking(removals::pending)? {
             let bucket = pools.read_blocking(|db| buckets::by_address(db, &removal.address))?;
-            if let Some(bucket) = bucket.filter(|_| removal.prefix.is_empty()) {
-                self.intake.forget(bucket.id);
+            if let Some(bucket) = bucket {
+                self.intake.take_down(bucket.id, &removal);
             }
             let text = notes(&self.intake).map_err(std::io::Error::other)?;
             match &mut self.searched {
@@ -446,6 +440,10 @@ fn read_stored_listing(
 }
 
 impl Sink for Loader {
+    fn only_bucket(&mut self, bucket: &str) {
+        self.intake.only_bucket(bucket);
+    }
+
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
         let taken = self.intake.file(item)?;
         self.after_event()?;

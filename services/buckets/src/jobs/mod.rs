@@ -11,6 +11,7 @@ mod error;
 mod export;
 mod formats;
 mod intake;
+mod intake_removals;
 mod intake_state;
 mod inventory;
 mod known_buckets;

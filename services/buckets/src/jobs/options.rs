@@ -127,6 +127,7 @@ impl LoadOptions {
         };
         let mut intake = Intake::new(&context.pools, largest, state, self.max_errors, reject)?;
         intake.replaces_rejected = self.replaces_rejected;
+        intake.bucket.clone_from(&self.bucket);
         Ok(intake)
     }
 }

@@ -182,18 +182,21 @@ pub fn apply_pending_removals(session: &mut Session) -> Result<(), JobError> {
     Ok(())
 }
 
-/// Returns the saved progress of a stopped run without the removed bucket, or `None` if nothing
-/// changes.
+/// Returns the saved progress of a stopped run after a removal, or `None` if nothing changes.
 fn notes_without(session: &Session, removal: &Removal) -> Result<Option<String>, JobError> {
     let Some(open) = &session.writer.journal().open else { return Ok(None) };
     let pools = &session.context.pools;
     let bucket = pools.read_blocking(|db| buckets::by_address(db, &removal.address))?;
-    let Some(bucket) = bucket.filter(|_| removal.prefix.is_empty()) else { return Ok(None) };
+    let Some(bucket) = bucket else { return Ok(None) };
     // Progress that can't be parsed, e.g. before the first checkpoint, won't be used.
-    let Ok(mut state) = serde_json::from_str::<IntakeState>(&open.progress) else {
+    let Ok(before) = serde_json::from_str::<IntakeState>(&open.progress) else {
         return Ok(None);
     };
-    state.forget(bucket.id);
+    let mut state = before.clone();
+    state.take_down(bucket.id, removal);
+    if state == before {
+        return Ok(None);
+    }
     Ok(Some(serde_json::to_string(&state).map_err(std::io::Error::other)?))
 }
 
@@ -223,7 +226,7 @@ pub fn complete(
         // Pages and bad lines contain file names. A bad line could be from any bucket, so clear
         // them all. Crawls lock their own row before their bucket's, so do this before locking the
         // bucket.
-        crawls::drop_pages(db, &removal.address)?;
+        crawls::drop_pages(db, &removal.address, &removal.prefix)?;
         rejected_lines::clear(db)?;
         if removal.prefix.is_empty() {
             buckets::unlist(db, &removal.address)?;

@@ -159,7 +159,7 @@ impl Address {
 
     /// Returns a key that all of the bucket's addresses have in common. On S3 and OSS, a bucket has
     /// an address for each region and interface. Its name is unique, so we use that as the key. A
-    /// Space has a second address for the CDN.
+    /// Space has a second address for the CDN, a storage account for its copy in another region.
     pub fn bucket_key(&self) -> String {
         let (text, name) = (&self.text, self.name());
         match self.kind {
@@ -167,7 +167,14 @@ impl Address {
             Some(BucketType::Aws) => format!("aws {name}"),
             Some(BucketType::Ali) => format!("ali {name}"),
             Some(BucketType::Dos) => text.replace(".cdn.digitaloceanspaces", ".digitaloceanspaces"),
-            Some(BucketType::Azure | BucketType::Gcp) | None => text.clone(),
+            Some(BucketType::Gcp) => format!("{name}.{}", GOOGLE[0]),
+            Some(BucketType::Azure) => {
+                // Names of accounts have letters and digits only.
+                let account = name.strip_suffix("-secondary").unwrap_or(name);
+                let container = text.split_once('/').map_or("", |(_, container)| container);
+                format!("{account}.{}/{container}", AZURE[0])
+            }
+            None => text.clone(),
         }
     }
 
@@ -222,6 +229,16 @@ fn join(host: &str, container: &str) -> String {
     if container.is_empty() { host.to_owned() } else { format!("{host}/{container}") }
 }
 
+/// The domains of storage accounts. The first one is part of [`Address::bucket_key`].
+const AZURE: [&str; 2] = ["blob.core.windows.net", "dfs.core.windows.net"];
+/// The domains of Google Cloud Storage. The first one is part of [`Address::bucket_key`].
+const GOOGLE: [&str; 4] = [
+    "storage.googleapis.com",
+    "commondatastorage.googleapis.com",
+    "storage-download.googleapis.com",
+    "storage.cloud.google.com",
+];
+
 /// Strips the scheme and any trailing slashes. For `s3://` and `gs://`, where the host is only
 /// implied, also returns the provider's suffix.
 fn without_scheme(text: &str) -> (&str, Option<&'static str>) {
@@ -248,10 +265,10 @@ pub fn provider_of(host: &str) -> Option<BucketType> {
 /// Returns the provider of a host, and the length of the bucket name at its start, which is 0 if
 /// the host doesn't contain one.
 fn provider(host: &str) -> Option<(usize, BucketType)> {
-    if let Some(front) = below(host, "blob.core.windows.net") {
+    if let Some(front) = AZURE.iter().find_map(|domain| below(host, domain)) {
         return Some((front.len(), BucketType::Azure));
     }
-    if let Some(front) = below(host, "storage.googleapis.com") {
+    if let Some(front) = GOOGLE.iter().find_map(|domain| below(host, domain)) {
         return Some((front.len(), BucketType::Gcp));
     }
     if let Some(front) = below(host, "digitaloceanspaces.com") {
@@ -268,7 +285,7 @@ fn provider(host: &str) -> Option<(usize, BucketType)> {
         return Some((name.len(), BucketType::Aws));
     }
     let name = name.strip_suffix("dualstack").map_or(name, |rest| rest.trim_end_matches('.'));
-    let name = name.strip_suffix("s3")?;
+    let name = name.strip_suffix("s3-fips").or_else(|| name.strip_suffix("s3"))?;
     (name.is_empty() || name.ends_with('.'))
         .then_some((name.len().saturating_sub(1), BucketType::Aws))
 }
@@ -364,13 +381,26 @@ mod tests {
                 "s3.dualstack.us-east-1.amazonaws.com/n",
                 "n.s3.amazonaws.com.",
                 "n.s3.amazonaws.com:80",
+                "n.s3-fips.us-east-1.amazonaws.com",
+                "s3-fips.dualstack.us-east-1.amazonaws.com/n",
             ][..],
             &["n.s3.cn-north-1.amazonaws.com.cn", "s3.cn-northwest-1.amazonaws.com.cn/n"],
             &["n.oss-cn-hangzhou.aliyuncs.com", "n.oss-cn-hangzhou-internal.aliyuncs.com"],
             &["n.fra1.digitaloceanspaces.com", "n.fra1.cdn.digitaloceanspaces.com"],
             &["n.nyc3.digitaloceanspaces.com"],
-            &["gs://n", "storage.googleapis.com/n"],
-            &["n.blob.core.windows.net/a"],
+            &[
+                "gs://n",
+                "storage.googleapis.com/n",
+                "n.commondatastorage.googleapis.com",
+                "commondatastorage.googleapis.com/n",
+                "storage-download.googleapis.com/n",
+                "storage.cloud.google.com/n",
+            ],
+            &[
+                "n.blob.core.windows.net/a",
+                "n-secondary.blob.core.windows.net/a",
+                "n.dfs.core.windows.net/a",
+            ],
             &["n.blob.core.windows.net/b"],
             &["n.example.org"],
             &["s3://n.n"],

@@ -1,6 +1,7 @@
 //! ETags of listed files. We store fingerprints, because they are short and don't reveal file
 //! names.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -72,10 +73,28 @@ impl ChangedFiles {
         self.0.len()
     }
 
+    /// Returns `true` if the set contains the file with this fingerprint.
+    pub fn contain_fingerprint(&self, file: u64) -> bool {
+        self.0.binary_search(&file).is_ok()
+    }
+
     /// Returns `true` if the set contains a file with this path, size and date.
     pub fn contain(&self, path: &str, attributes: &Attributes) -> bool {
+        self.find(path, attributes).is_some()
+    }
+
+    /// Returns the fingerprint of the file with this path, size and date, if the set contains it.
+    pub fn find(&self, path: &str, attributes: &Attributes) -> Option<u64> {
         // Usually, the set is empty.
-        !self.0.is_empty() && self.0.binary_search(&fingerprint(path, attributes)).is_ok()
+        if self.0.is_empty() {
+            return None;
+        }
+        Some(fingerprint(path, attributes)).filter(|file| self.contain_fingerprint(*file))
+    }
+
+    /// Returns a copy of the set without the files that have these fingerprints.
+    pub fn without(&self, files: &HashSet<u64>) -> Self {
+        Self(self.0.iter().copied().filter(|file| !files.contains(file)).collect())
     }
 }
 
@@ -111,5 +130,8 @@ mod tests {
                 "{path} {size} {modified}"
             );
         }
+        let rest = changed.without(&HashSet::from([file("a", 1, 2)]));
+        assert_eq!(rest.find("b", &attributes(2, 3)), Some(file("b", 2, 3)));
+        assert!(!rest.contain("a", &attributes(1, 2)));
     }
 }

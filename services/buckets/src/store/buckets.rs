@@ -156,8 +156,8 @@ pub fn replaced(db: &mut Db, buckets: &[u64], at: i64) -> Result<(), DatabaseErr
     Ok(())
 }
 
-/// Records a complete publish of exactly these buckets and unlists all others. A bucket's flag is
-/// set if its listing was truncated.
+/// Records that exactly these buckets were published and unlists all others. A bucket's flag is set
+/// if its listing was truncated.
 pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.0).collect();
     let listed: Vec<i64> =
@@ -168,9 +168,7 @@ pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Datab
             .set(bucket::first_indexed.eq(None::<i64>))
             .execute(conn))?;
     }
-    published(db, buckets, at)?;
-    let all: Vec<u64> = buckets.iter().map(|bucket| bucket.0).collect();
-    replaced(db, &all, at)
+    published(db, buckets, at)
 }
 
 /// Unix times of a bucket's publishes.

@@ -7,6 +7,7 @@ use diesel::sql_types::BigInt;
 
 use super::crawl_pages::PageKey;
 use super::schema::{crawl, crawl_etag};
+use crate::model::file_etag::{ChangedFiles, FileEtag};
 
 /// Adds the ETags of a page.
 pub fn add(
@@ -62,6 +63,52 @@ pub fn keep(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     let current = crawl::etags_listing.eq(crawl::listing);
     diesel::update(crawl::table.find(id)).set(current).execute(db)?;
     Ok(())
+}
+
+/// Replaces the kept ETags of these files by the ETags in the crawl's current listing. There are
+/// never more of them than before, even if the listing repeats a file with many ETags.
+pub fn replace(db: &mut Db, id: i64, files: &ChangedFiles) -> Result<(), DatabaseError> {
+    if files.count() == 0 {
+        return Ok(());
+    }
+    let listings: Option<(i64, i64)> = crawl::table
+        .find(id)
+        .select((crawl::etags_listing, crawl::listing))
+        .first(db)
+        .optional()?;
+    let Some((kept, current)) = listings else { return Ok(()) };
+    let (mut last, mut room) = (0, 0);
+    for number in numbers(db, id, kept)? {
+        let key = (id, kept, number);
+        let before = find(db, key)?.unwrap_or_default();
+        let others = selected(&before, |file| !files.contain_fingerprint(file));
+        if others.len() < before.len() {
+            diesel::delete(crawl_etag::table.find(key)).execute(db)?;
+            if !others.is_empty() {
+                add(db, key, &others)?;
+            }
+        }
+        room += before.len() - others.len();
+        last = number;
+    }
+    for number in numbers(db, id, current)? {
+        let page = find(db, (id, current, number))?.unwrap_or_default();
+        let mut new = selected(&page, |file| files.contain_fingerprint(file));
+        new.truncate(room);
+        if !new.is_empty() {
+            room -= new.len();
+            last += 1;
+            add(db, (id, kept, last), &new)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the ETags of the files for which `wanted` returns `true`.
+fn selected(page: &[u8], wanted: impl Fn(u64) -> bool) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    FileEtag::read(page).filter(|etag| wanted(etag.file)).for_each(|etag| etag.write(&mut bytes));
+    bytes
 }
 
 /// Deletes a crawl's ETags, except those kept for later listings.

@@ -7,6 +7,7 @@ use super::alerts::{self, Mark};
 use super::crawl_claims::{Held, update_held};
 use super::schema::crawl;
 use super::{crawl_confirmations, crawl_etags, crawl_pages};
+use crate::model::file_etag::ChangedFiles;
 use crate::model::id_ranges::IdRanges;
 
 /// If more than this number of seconds have passed since the last page, a listing starts over,
@@ -115,6 +116,32 @@ pub fn end_listing(db: &mut Db, held: Held<'_>, broken: &str) -> Result<bool, Da
     update_held!(db, held, (crawl::is_listed.eq(true), crawl::broken.eq(broken)))
 }
 
+/// Returns the crawls whose stored pages are too old to be continued or published, unless a process
+/// has claimed them.
+pub fn outdated(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
+    let is_old = crawl::pages.gt(0).and(crawl::page_at.lt(now - LONGEST_PAUSE));
+    let is_free = crawl::holder.is_null().or(crawl::lease_until.le(now));
+    Ok(crawl::table.filter(is_old).filter(is_free).select(crawl::id).load(db)?)
+}
+
+/// Deletes a crawl's outdated pages, unless a process has claimed it in the meantime.
+pub fn drop_outdated(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
+    let empty = (
+        crawl::pages.eq(0),
+        crawl::place.eq(""),
+        crawl::is_listed.eq(false),
+        crawl::broken.eq(None::<String>),
+    );
+    let is_old = crawl::pages.gt(0).and(crawl::page_at.lt(now - LONGEST_PAUSE));
+    let is_free = crawl::holder.is_null().or(crawl::lease_until.le(now));
+    let own = crawl::table.find(id).filter(is_old.and(is_free));
+    if diesel::update(own).set(empty).execute(db)? > 0 {
+        crawl_pages::clear(db, id)?;
+        crawl_etags::clear_others(db, id)?;
+    }
+    Ok(())
+}
+
 /// Records a temporary failure. Keeps the pages stored so far.
 pub fn put_off(
     db: &mut Db,
@@ -139,6 +166,9 @@ pub struct RunEnd<'a> {
     pub gone_since: Option<i64>,
     /// Whether to compare later listings with this listing's ETags.
     pub keeps_etags: bool,
+    /// If not, files to compare with this listing's ETags anyway, because the run has reported that
+    /// they changed.
+    pub reported: Option<&'a ChangedFiles>,
 }
 
 /// Records a run and schedules the next run. Deletes the stored pages.
@@ -159,6 +189,8 @@ pub fn record(db: &mut Db, held: Held<'_>, end: RunEnd<'_>) -> Result<bool, Data
         crawl_pages::clear(db, held.id)?;
         if end.keeps_etags {
             crawl_etags::keep(db, held.id)?;
+        } else if let Some(files) = end.reported {
+            crawl_etags::replace(db, held.id, files)?;
         }
         crawl_etags::clear_others(db, held.id)?;
     }

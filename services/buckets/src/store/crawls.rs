@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::crawl_turns::{self, KeyCrawl};
 use super::schema::crawl;
-use super::{buckets, crawl_confirmations, crawl_etags, crawl_pages, generations};
+use super::{buckets, crawl_confirmations, crawl_etags, crawl_pages, generations, removals};
 
 /// A bucket that is crawled at regular intervals.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Serialize)]
@@ -70,7 +70,7 @@ pub struct Crawl {
     /// Unix time of the first refusal since the bucket was last listed.
     pub gone_since: Option<i64>,
     /// The last listing that was published completely, or 0. Later listings' ETags are compared
-    /// with its ETags.
+    /// with its ETags, except for files that an incomplete listing has since reported as changed.
     #[serde(skip)]
     pub etags_listing: i64,
 }
@@ -229,22 +229,25 @@ pub fn addresses_like(db: &mut Db, name: &str) -> Result<Vec<String>, DatabaseEr
     Ok(similar.select(crawl::bucket).order(crawl::id.asc()).load(db)?)
 }
 
-/// Deletes the pages and ETags stored by all crawls of a bucket. The crawls have to start over, and
-/// any process that is listing the bucket loses its crawl.
-pub fn drop_pages(db: &mut Db, bucket: &str) -> Result<(), DatabaseError> {
-    let empty = (
-        crawl::holder.eq(None::<String>),
-        crawl::pages.eq(0),
-        crawl::place.eq(""),
-        crawl::is_listed.eq(false),
-        crawl::broken.eq(None::<String>),
-    );
-    // Wait for a process that is storing a page, as in `remove`.
-    diesel::update(crawl::table.filter(crawl::bucket.eq(bucket))).set(empty).execute(db)?;
-    let crawls = crawl::table.filter(crawl::bucket.eq(bucket)).select(crawl::id);
-    let crawls: Vec<i64> = crawls.load(db)?;
-    crawls.into_iter().try_for_each(|id| {
+/// Deletes the pages and ETags that crawls of a bucket have stored, except for crawls that only list
+/// files outside `prefix`. The crawls have to start over, and any process that is running one of
+/// them loses it.
+pub fn drop_pages(db: &mut Db, bucket: &str, prefix: &str) -> Result<(), DatabaseError> {
+    let crawls = crawl::table.filter(crawl::bucket.eq(bucket));
+    let crawls: Vec<(i64, String)> =
+        crawls.select((crawl::id, crawl::prefix)).order(crawl::id.asc()).load(db)?;
+    for (id, _) in crawls.into_iter().filter(|(_, own)| removals::overlap(own, prefix)) {
+        let empty = (
+            crawl::holder.eq(None::<String>),
+            crawl::pages.eq(0),
+            crawl::place.eq(""),
+            crawl::is_listed.eq(false),
+            crawl::broken.eq(None::<String>),
+        );
+        // Waits for a process that is storing a page, as in `remove`.
+        diesel::update(crawl::table.find(id)).set(empty).execute(db)?;
         crawl_pages::clear(db, id)?;
-        crawl_etags::clear(db, id)
-    })
+        crawl_etags::clear(db, id)?;
+    }
+    Ok(())
 }

@@ -94,9 +94,16 @@ pub fn hides_bucket(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
     Ok(of_bucket(db, address)?.iter().any(|removal| removal.prefix.is_empty()))
 }
 
-/// Returns `true` if a takedown of the bucket or of a prefix is pending or in force.
-pub fn names_bucket(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
-    Ok(!of_bucket(db, address)?.is_empty())
+/// Returns the bucket's takedowns that cover paths below a prefix and haven't been lifted.
+pub fn below(db: &mut Db, address: &str, prefix: &str) -> Result<Vec<Removal>, DatabaseError> {
+    let mut found = of_bucket(db, address)?;
+    found.retain(|removal| overlap(&removal.prefix, prefix));
+    Ok(found)
+}
+
+/// Returns `true` if a path can have both prefixes.
+pub fn overlap(one: &str, other: &str) -> bool {
+    one.starts_with(other) || other.starts_with(one)
 }
 
 /// Returns the takedowns of a bucket, under any of its addresses, that haven't been lifted.

@@ -85,6 +85,18 @@ fn audit_reports_changes_by_bucket() {
 }
 
 #[test]
+fn command_that_is_writing_does_not_end_an_audit() {
+    let fixture = Fixture::new();
+    let writing = fixture.context.generations.lock("a test").unwrap();
+    let report = fixture.audit(&options("http://127.0.0.1:9", "one\ntwo"));
+    let states: Vec<AuditState> = report.buckets.iter().map(|bucket| bucket.state).collect();
+    assert_eq!(states, [AuditState::Unreachable; 2]);
+    let reason = report.buckets[0].reason.as_deref().unwrap_or_default();
+    assert!(reason.starts_with("the index is being written: "), "{reason}");
+    drop(writing);
+}
+
+#[test]
 fn hidden_bucket_that_was_opened_again_counts_as_new() {
     let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
     let fixture = Fixture::new();

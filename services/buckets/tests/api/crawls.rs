@@ -10,6 +10,7 @@ use buckets::jobs::{
     remove_crawl, resume, run_crawls, status,
 };
 use buckets::model::CrawlLists;
+use buckets::store::crawl_pages;
 use serde_json::{Value, json};
 use testkit::{HttpPeer, PeerAnswer};
 
@@ -140,6 +141,23 @@ fn old_pages_are_listed_again() {
     bucket.behaviour.keys.lock().remove(0);
     fixture.clock.advance(2 * 86_400);
     assert_eq!(fixture.crawl(None).unwrap()[0].outcome, "199 new, 0 changed, 0 gone");
+}
+
+#[test]
+fn old_pages_of_a_paused_crawl_are_deleted() {
+    let fixture = Fixture::new();
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
+    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    fixture.crawl(None).unwrap();
+    pause_crawl(&fixture.context, 1, true).unwrap();
+    for (seconds, is_kept) in [(86_400, true), (1, false)] {
+        fixture.clock.advance(seconds);
+        assert!(fixture.crawl(None).unwrap().is_empty());
+        let bytes = fixture.context.pools.read_blocking(|db| crawl_pages::bytes(db, 1)).unwrap();
+        assert_eq!((bytes > 0, fixture.crawls()[0].pages > 0), (is_kept, is_kept));
+    }
 }
 
 #[test]

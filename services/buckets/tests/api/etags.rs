@@ -1,7 +1,8 @@
 //! Crawls of buckets whose files change without a new size or date.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use buckets::Settings;
 use buckets::engine::Mode;
@@ -11,6 +12,8 @@ use buckets::jobs::{
 };
 use buckets::store::crawl_pages;
 use diesel::RunQueryDsl;
+use parking_lot::Mutex;
+use testkit::{HttpPeer, PeerAnswer};
 
 use crate::app::{Fixture, line};
 use crate::crawls::{keys, options, request};
@@ -136,6 +139,64 @@ fn incomplete_listing_does_not_hide_a_change() {
     assert_eq!(next(&fixture, 1), "0 new, 1 changed, 1 gone");
 }
 
+/// Starts a bucket with two files. The first one has the given ETag. If the bucket is cut, it refuses
+/// the second page of its listing.
+fn cut_bucket(etag: &Arc<Mutex<&'static str>>, is_cut: &Arc<AtomicBool>) -> HttpPeer {
+    let (etag, is_cut) = (Arc::clone(etag), Arc::clone(is_cut));
+    HttpPeer::start(move |request| {
+        if request.target.contains("continuation-token") {
+            let refused = "<Error><Code>AccessDenied</Code></Error>";
+            return PeerAnswer::Body(403, refused.to_owned());
+        }
+        let file = |key: &str, etag: &str| {
+            format!(
+                "<Contents><Key>{key}</Key><LastModified>2022-10-25T02:57:46.000Z</LastModified>\
+                 <ETag>&quot;{etag}&quot;</ETag><Size>1</Size></Contents>"
+            )
+        };
+        let end = match is_cut.load(Ordering::Relaxed) {
+            true => {
+                "<IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>"
+            }
+            false => "<IsTruncated>false</IsTruncated>",
+        };
+        let files = file("a.txt", *etag.lock()) + &file("b.txt", "other");
+        let page = format!("<ListBucketResult><Name>box</Name>{files}{end}</ListBucketResult>");
+        PeerAnswer::Body(200, page)
+    })
+}
+
+#[test]
+fn incomplete_listings_report_a_change_once() {
+    let fixture = Fixture::new();
+    let (etag, is_cut) = (Arc::new(Mutex::new("first")), Arc::new(AtomicBool::new(false)));
+    let bucket = cut_bucket(&etag, &is_cut);
+    let crawl = CrawlRequest {
+        url: bucket.url("/s3/"),
+        format: Some("s3".to_owned()),
+        bucket: Some(BOX.to_owned()),
+        kind: Some("aws".to_owned()),
+        every_seconds: 3_600,
+        ..CrawlRequest::default()
+    };
+    add_crawls(&fixture.context, vec![crawl]).unwrap();
+    assert_eq!(next(&fixture, 1), "2 new, 0 changed, 0 gone");
+    is_cut.store(true, Ordering::Relaxed);
+    for overwritten in ["second", "third", "first"] {
+        *etag.lock() = overwritten;
+        for changed in [1, 0, 0] {
+            let outcome = next(&fixture, 1);
+            let expected = format!("0 new, {changed} changed, 0 gone; incomplete: ");
+            assert!(outcome.starts_with(&expected), "{overwritten}: {outcome}");
+        }
+    }
+    is_cut.store(false, Ordering::Relaxed);
+    assert_eq!(next(&fixture, 1), "0 new, 0 changed, 0 gone");
+    *etag.lock() = "second";
+    assert_eq!(next(&fixture, 1), "0 new, 1 changed, 0 gone");
+    assert_eq!(pages_with_etags(&fixture), 1);
+}
+
 /// Loads a file of the bucket as another command would.
 fn append(fixture: &Fixture, path: &str, size: i64) {
     let lines = fixture.folder.write("more.ndjson", line(BOX, path, size, DATE));
@@ -155,6 +216,44 @@ fn changed_file_is_replaced_although_another_run_has_confirmed_its_size_and_date
     assert_eq!(execute(&fixture, "UPDATE crawl_confirmation SET files = files"), 1);
     assert_eq!(next(&fixture, 1), "0 new, 1 changed, 0 gone");
     assert_eq!(next(&fixture, 1), "0 new, 0 changed, 0 gone");
+}
+
+/// Stores the first page of the next listing. Since then, another run has confirmed a file, but it
+/// isn't known which one.
+fn begin_overlapped_listing(fixture: &Fixture, bucket: &PublicBucket) {
+    begin_listing(fixture, bucket);
+    fixture.clock.advance(60);
+    append(fixture, "00002.txt", 2);
+    assert_eq!(execute(fixture, "UPDATE crawl_confirmation SET files = 'null'"), 1);
+}
+
+#[test]
+fn listings_that_other_runs_overlap_report_a_change_once() {
+    let fixture = Fixture::new();
+    let bucket = crawled(&fixture, 2 * PAGE);
+    assert_eq!(next(&fixture, 1), "200 new, 0 changed, 0 gone");
+    bucket.overwrite("00001.txt", "second");
+    for changed in [1, 0] {
+        begin_overlapped_listing(&fixture, &bucket);
+        let outcome = next(&fixture, 1);
+        let expected = format!("0 new, {changed} changed, 0 gone; incomplete: ");
+        assert!(outcome.starts_with(&expected), "{outcome}");
+    }
+    assert_eq!(next(&fixture, 1), "0 new, 0 changed, 0 gone");
+}
+
+#[test]
+fn change_of_a_file_that_an_overlapping_run_has_added_is_reported_later() {
+    let fixture = Fixture::new();
+    let bucket = crawled(&fixture, 2 * PAGE);
+    assert_eq!(next(&fixture, 1), "200 new, 0 changed, 0 gone");
+    bucket.overwrite("00001.txt", "second");
+    begin_overlapped_listing(&fixture, &bucket);
+    append(&fixture, "00001.txt", 7);
+    append(&fixture, "00001.txt", 1);
+    let outcome = next(&fixture, 1);
+    assert!(outcome.starts_with("0 new, 0 changed, 0 gone; incomplete: "), "{outcome}");
+    assert_eq!(next(&fixture, 1), "0 new, 1 changed, 0 gone");
 }
 
 #[test]

@@ -31,6 +31,7 @@ type Work = Box<dyn Fn() + Send + Sync>;
 enum Call {
     Refresh,
     Search,
+    Verify,
 }
 
 struct FailingIndex {
@@ -49,7 +50,8 @@ impl FailingSearches {
         Self::with(inner, Call::Refresh, refresh, None)
     }
 
-    /// Does some work during a search, counted from 1.
+    /// Does some work during a search, counted from 1. The search then reads the newest state, as
+    /// on a cluster after files were deleted.
     pub fn during(
         inner: &Arc<dyn Generations>,
         search: usize,
@@ -65,6 +67,14 @@ impl FailingSearches {
         work: impl Fn() + Send + Sync + 'static,
     ) -> Arc<Self> {
         Self::with(inner, Call::Refresh, refresh, Some(Box::new(work)))
+    }
+
+    /// Does some work after the first verification.
+    pub fn after_verification(
+        inner: &Arc<dyn Generations>,
+        work: impl Fn() + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::with(inner, Call::Verify, 1, Some(Box::new(work)))
     }
 
     fn with(
@@ -83,16 +93,16 @@ impl FailingSearches {
 }
 
 impl Fault {
-    /// Fails or does the work if this is the call.
-    fn reach(&self, call: Call) -> Result<(), EngineError> {
+    /// Fails or does the work if this is the call. Returns `true` if it did the work.
+    fn reach(&self, call: Call) -> Result<bool, EngineError> {
         if call != self.call || self.left.fetch_sub(1, Ordering::Relaxed) != 1 {
-            return Ok(());
+            return Ok(false);
         }
         match &self.work {
             Some(work) => work(),
             None => return Err(EngineError::Broken("a fault".to_owned())),
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -120,7 +130,9 @@ impl Generations for FailingSearches {
 
 impl FileIndex for FailingIndex {
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
-        self.fault.reach(Call::Search)?;
+        if self.fault.reach(Call::Search)? {
+            self.inner.refresh()?;
+        }
         self.inner.search(query, limits)
     }
 
@@ -143,7 +155,9 @@ impl FileIndex for FailingIndex {
     }
 
     fn verify(&self) -> Result<Vec<String>, EngineError> {
-        self.inner.verify()
+        let faults = self.inner.verify()?;
+        self.fault.reach(Call::Verify)?;
+        Ok(faults)
     }
 
     fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError> {

@@ -229,6 +229,28 @@ fn incomplete_source_removes_no_file() {
     assert_eq!(exported(&fixture).lines().count(), 2);
 }
 
+/// The second source could have had any of the files.
+#[rstest]
+#[case::of_one_bucket(Some(A))]
+#[case::of_any_bucket(None)]
+fn source_without_a_good_line_removes_no_file(#[case] bucket: Option<&str>) {
+    let fixture = Fixture::new();
+    let run = |second: &str| {
+        let first = fixture.folder.write("1.ndjson", line(A, "1", 1, 1));
+        let second = fixture.folder.write("2.ndjson", second);
+        let bucket = bucket.map(str::to_owned);
+        let options = LoadOptions { bucket, ..Fixture::options(&[first, second]) };
+        fixture.run(&options).unwrap()
+    };
+    assert_eq!(run(&line(A, "2", 1, 1)).counts.added, 2);
+    for answer in ["<html>502 Bad Gateway</html>", "{\"error\":\"slow down\"}\n", "null"] {
+        let report = run(answer);
+        assert_eq!((report.counts.unchanged, report.counts.removed), (1, 0), "{answer}: {report}");
+        assert_eq!(report.tally.incomplete.len() + report.tally.partial.len(), 1, "{answer}");
+    }
+    assert_eq!(run(&line(A, "3", 1, 1)).counts.removed, 1);
+}
+
 fn listed(bucket: &PublicBucket, interface: &str) -> LoadOptions {
     LoadOptions {
         bucket: Some(A.to_owned()),

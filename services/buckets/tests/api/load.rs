@@ -3,12 +3,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use buckets::engine::{Limits, Mode};
-use buckets::jobs::{JobError, MaxErrors, Session, dry_run, export, status, verify};
+use buckets::jobs::{
+    JobContext, JobError, MaxErrors, Session, dry_run, export, remove, status, verify,
+};
 use buckets::model::FileQuery;
 use buckets::store::{load_runs, rejected_lines};
 use rstest::rstest;
 
 use crate::app::{Fixture, line, samples};
+use crate::failing_index::FailingSearches;
 use crate::program::{Program, text};
 
 const A: &str = "a.s3.amazonaws.com";
@@ -59,6 +62,19 @@ fn export_keeps_empty_buckets() {
     assert_eq!(listed.count(), 2);
     assert_eq!(exported(&copy, None), lines);
     assert_eq!(exported(&copy, Some(A)).len(), 1);
+}
+
+#[test]
+fn bucket_that_is_removed_during_an_export_is_not_exported_as_empty() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "1", 1, 1), &line(B, "1", 1, 1)]);
+    let context = fixture.context.clone();
+    let removing = move || drop(remove(&context, A, "", "asked", "tester").unwrap());
+    let generations = FailingSearches::during(&fixture.context.generations, 1, removing);
+    let context = JobContext { generations, ..fixture.context.clone() };
+    let mut out = Vec::new();
+    assert_eq!(export(&context, None, &mut out).unwrap(), 1);
+    assert!(!String::from_utf8(out).unwrap().contains(A));
 }
 
 #[test]
@@ -326,10 +342,17 @@ fn a_dry_run_writes_nothing() {
     assert_eq!(status(&fixture.context).unwrap()["runs"], serde_json::json!([]));
 }
 
-#[test]
-fn dry_run_without_a_database_creates_nothing() {
+#[rstest]
+#[case::dry_run(&["load", "--dry-run", "-"])]
+#[case::removal(&["remove", A])]
+#[case::end_of_removal(&["unremove", A])]
+#[case::removals(&["removals"])]
+#[case::status(&["status"])]
+#[case::check(&["verify"])]
+#[case::export(&["export"])]
+fn command_without_a_database_creates_nothing(#[case] arguments: &[&str]) {
     let program = testkit::Program::new(env!("CARGO_BIN_EXE_buckets"));
-    let ran = program.pipe(&["load", "--dry-run", "-"], line(A, "1", 1, 1).as_bytes());
+    let ran = program.pipe(arguments, line(A, "1", 1, 1).as_bytes());
     assert_eq!(ran.code, Some(1), "{}", ran.errors);
     assert!(ran.errors.contains("does not exist; nothing was created"), "{}", ran.errors);
     assert_eq!(std::fs::read_dir(program.folder().path()).unwrap().count(), 0);

@@ -1,15 +1,23 @@
 //! Listings that take long, while other runs publish files of the same bucket.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use buckets::Settings;
 use buckets::engine::Mode;
-use buckets::jobs::{CrawlRequest, LoadOptions, add_crawls, export, rebuild};
+use buckets::jobs::{
+    CheckpointPolicy, CrawlRequest, JobContext, LoadOptions, add_crawls, export, rebuild,
+    rebuild_from, remove, run_crawls, unremove,
+};
 use diesel::RunQueryDsl;
 use serde_json::Value;
+use testkit::{HttpPeer, PeerAnswer};
 
 use crate::app::{Fixture, line};
-use crate::crawls::{keys, request};
+use crate::crawls::{keys, options, request};
+use crate::failing_index::FailingSearches;
 use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
 const BOX: &str = "box.s3.amazonaws.com";
@@ -134,6 +142,75 @@ fn listing_changes_no_file_after_a_rebuild() {
     assert!(long.outcome.starts_with("199 new, 0 changed, 0 gone; incomplete"), "{long:?}");
     let sizes = fixture.sizes();
     assert_eq!((sizes["00001.txt"], sizes["confirmed.txt"], sizes["deleted.txt"]), (999, 1, 1));
+}
+
+/// Adds a crawl of two pages. The returned function stores the first page, ten seconds after the
+/// last event and before the next one.
+fn later_listing(fixture: &Fixture) -> (PublicBucket, Box<dyn Fn() + Send + Sync>) {
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    let (context, clock) = (fixture.context.clone(), fixture.clock.clone());
+    let behaviour = Arc::clone(&bucket.behaviour);
+    let begin = move || {
+        clock.advance(10);
+        behaviour.broken_from.store(2, Ordering::Relaxed);
+        let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+        assert!(!run_crawls(&context, Some(1), &options(), checkpoints).unwrap()[0].complete);
+        behaviour.broken_from.store(0, Ordering::Relaxed);
+        clock.advance(10);
+    };
+    (bucket, Box::new(begin))
+}
+
+#[test]
+fn listing_that_begins_during_the_verification_of_a_rebuild_is_newer() {
+    let fixture = Fixture::new();
+    let file = line(BOX, "00001.txt", 1, 1);
+    fixture.load_lines(&[&file]);
+    let source = fixture.folder.write("source.ndjson", &file);
+    let (_bucket, begin) = later_listing(&fixture);
+    let generations = FailingSearches::after_verification(&fixture.context.generations, begin);
+    let context = JobContext { generations, ..fixture.context.clone() };
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    rebuild_from(&context, &Fixture::options(&[source]), checkpoints).unwrap();
+    assert_eq!(fixture.crawls()[0].pages, 1);
+    let [long] = &fixture.crawl(Some(1)).unwrap()[..] else { panic!() };
+    assert_eq!((long.outcome.as_str(), long.complete), ("199 new, 1 changed, 0 gone", true));
+}
+
+#[test]
+fn rebuild_without_files_of_a_lifted_removal_is_not_a_complete_listing() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(BOX, "kept.txt", 1, 1), &line(BOX, "00001.txt", 1, 1)]);
+    remove(&fixture.context, BOX, "0", "asked", "tester").unwrap();
+    let (_bucket, begin) = later_listing(&fixture);
+    let context = fixture.context.clone();
+    let peer = HttpPeer::start(move |_| {
+        assert_eq!(unremove(&context, BOX, "a mistake", "tester").unwrap(), 1);
+        begin();
+        let file = |key: &str| {
+            format!(
+                "<Contents><Key>{key}</Key><LastModified>2022-10-25T02:57:46.000Z</LastModified>\
+                 <Size>1</Size></Contents>"
+            )
+        };
+        let files = file("00001.txt") + &file("kept.txt");
+        let end = "<IsTruncated>false</IsTruncated>";
+        let page = format!("<ListBucketResult><Name>box</Name>{files}{end}</ListBucketResult>");
+        PeerAnswer::Body(200, page)
+    });
+    let listed = LoadOptions {
+        bucket: Some(BOX.to_owned()),
+        format: Some("s3".to_owned()),
+        ..Fixture::options(&[PathBuf::from(peer.url("/s3/"))])
+    };
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    let (_, report) = rebuild_from(&fixture.context, &listed, checkpoints).unwrap();
+    assert_eq!((report.counts.added, report.tally.partial.len()), (1, 1));
+    let [long] = &fixture.crawl(Some(1)).unwrap()[..] else { panic!() };
+    assert_eq!(long.outcome, format!("200 new, 0 changed, 0 gone; {INCOMPLETE}"));
+    assert!(fixture.sizes().contains_key("00001.txt"), "the removal is lifted");
 }
 
 #[test]

@@ -184,6 +184,7 @@ async fn new_database_with_old_index_is_rejected() {
     for suffix in ["", "-wal", "-shm"] {
         let _absent = fs::remove_file(data.join(format!("buckets.db{suffix}")));
     }
+    copies.0.done(&["migrate"]);
     copies.all_refuse("the database belongs to another index");
     assert_eq!(copies.readiness().await.0, 503);
 }

@@ -14,6 +14,7 @@ use buckets::model::{Facets, FileQuery, Found};
 use testkit::Folder;
 
 use crate::app::{Fixture, line, samples};
+use crate::failing_index::FailingSearches;
 use crate::program::{Program, holds, text};
 
 const A: &str = "a.s3.amazonaws.com";
@@ -155,6 +156,22 @@ fn rebuild_skips_removed_buckets() {
     assert!(!exported(&fixture).contains(A));
     assert!(!holds(&fixture.folder.join("index"), b"zyzzyvas"));
     sound(&fixture);
+}
+
+#[test]
+fn rebuild_during_verify_is_not_a_fault() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "1", 1, 1)]);
+    fixture.load_lines(&[&line(B, "1", 1, 1)]);
+    let kept = Fixture::options(&[fixture.folder.write("kept.ndjson", line(B, "1", 1, 1))]);
+    let context = fixture.context.clone();
+    let rebuilding = move || {
+        let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+        assert_eq!(jobs::rebuild_from(&context, &kept, checkpoints).unwrap().0, 2);
+    };
+    let generations = FailingSearches::after_verification(&fixture.context.generations, rebuilding);
+    let verified = JobContext { generations, ..fixture.context.clone() };
+    assert_eq!(verify(&verified).unwrap(), Vec::<String>::new());
 }
 
 #[test]

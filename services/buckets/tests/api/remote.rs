@@ -113,6 +113,17 @@ fn resumed_listing_continues_after_last_key(#[case] interface: &str, #[case] cha
     assert_eq!(paths(&fixture), before);
 }
 
+/// Errors are stored with the run, and a removal does not erase them.
+#[test]
+fn error_does_not_contain_the_name_after_which_a_page_continues() {
+    let behaviour = Behaviour { keys: keys(2 * PAGE).into(), old: true, ..Behaviour::default() };
+    let bucket = PublicBucket::start(behaviour);
+    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
+    let error = Fixture::new().run(&options(&bucket, "s3")).unwrap_err().to_string();
+    assert!(bucket.behaviour.requests.lock()[1].contains("00099.txt"));
+    assert!(error.contains("/s3/: 503") && !error.contains("00099.txt"), "{error}");
+}
+
 #[test]
 fn private_bucket_is_reported_and_unchanged() {
     let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
@@ -236,6 +247,29 @@ fn listing_of_host_that_stays_lost_removes_nothing() {
     assert_eq!((report.counts.added, report.counts.removed), (2 * PAGE as u64, 0));
     assert_eq!(report.tally.incomplete.len(), 1);
     assert_eq!(paths(&fixture), [vec!["gone".to_owned()], keys(2 * PAGE)].concat());
+}
+
+#[test]
+fn bucket_is_incomplete_until_all_its_lost_hosts_have_been_listed() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(BOX, "gone", 1, 1)]);
+    let lost = [(); 2].map(|()| {
+        let keys = keys(3 * PAGE).into();
+        PublicBucket::start(Behaviour { keys, gone_after: 2.into(), ..Behaviour::default() })
+    });
+    let busy = PublicBucket::start(Behaviour { broken_from: 1.into(), ..Behaviour::default() });
+    let urls = [&lost[0], &lost[1], &busy];
+    let urls = urls.map(|one| PathBuf::from(format!("{}/s3/", one.address)));
+    let options = LoadOptions { sources: Fixture::options(&urls).sources, ..options(&busy, "s3") };
+    let always = CheckpointPolicy { files: 0, every: std::time::Duration::from_secs(60) };
+    let stopped = buckets::jobs::load(&fixture.context, &options, always);
+    assert!(matches!(stopped, Err(JobError::Source { .. })), "{stopped:?}");
+    busy.behaviour.broken_from.store(0, Ordering::Relaxed);
+    lost[0].restart();
+    let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
+    let report = resume(&fixture.context, run, always).unwrap();
+    assert_eq!((report.counts.added, report.counts.removed), (3 * PAGE as u64, 0));
+    assert_eq!(report.tally.incomplete.len(), 1);
 }
 
 #[test]

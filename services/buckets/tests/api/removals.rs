@@ -108,8 +108,11 @@ fn bad_lines_of_a_removed_bucket_are_skipped() {
     fixture.load_lines(&[&line(A, "1", 1, 1)]);
     remove(&fixture, "");
     let long = line(A, &"secret".repeat(1_000), 1, 1);
-    let report = fixture.load_lines(&[&long, &line(B, "more.txt", 1, 1)]);
-    assert_eq!((report.tally.skipped_removed, report.tally.bad), (1, 0));
+    let without_size = line(A, "secret", -1, 1);
+    let of_other_type = json!({ "bucket": "s3://secret-bucket", "type": "gcp", "key": "secret" });
+    let lines = [long, without_size, of_other_type.to_string(), line(B, "more.txt", 1, 1)];
+    let report = fixture.load_lines(&lines.each_ref().map(String::as_str));
+    assert_eq!((report.tally.skipped_removed, report.tally.bad), (3, 0));
 }
 
 #[test]
@@ -250,6 +253,20 @@ async fn hidden_files_stay_hidden_when_their_removal_ends_during_a_refresh() {
     assert!(is_hidden().await, "after the server has read the index again");
 }
 
+#[test]
+fn removal_during_verify_is_not_a_fault() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "1", 1, 1)]);
+    fixture.load_lines(&[&line(B, "1", 1, 1)]);
+    let context = fixture.context.clone();
+    let removing = move || drop(jobs::remove(&context, A, "", "asked", "tester").unwrap());
+    let mut verified = fixture.context.clone();
+    verified.generations =
+        FailingSearches::after_verification(&fixture.context.generations, removing);
+    assert_eq!(verify(&verified).unwrap(), Vec::<String>::new());
+    assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
+}
+
 #[actix_web::test]
 async fn prefix_removal_keeps_other_files() {
     let fixture = Fixture::new();
@@ -303,6 +320,7 @@ fn repeated_removal_is_one_entry() {
 #[test]
 fn removals_are_reported_as_json() {
     let program = Program::new();
+    program.done(&["migrate"]);
     let removed = program.json(&["remove", A, "--reason", "asked"]);
     assert_eq!((&removed["address"], &removed["files"]), (&json!(A), &json!(0)));
     assert_eq!(program.json(&["unremove", A]), json!({ "address": A, "lifted": 1 }));

@@ -6,14 +6,16 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use buckets::jobs::{
-    self, CheckpointPolicy, JobError, LoadOptions, MaxErrors, Session, resume, status, verify,
+    self, CheckpointPolicy, CrawlRequest, JobError, LoadOptions, MaxErrors, Session, add_crawls,
+    resume, status, verify,
 };
 use buckets::store::rejected_lines;
 use diesel::connection::SimpleConnection;
 use rstest::rstest;
 
 use crate::app::{Fixture, line};
-use crate::program::{Program, text};
+use crate::crawls::request as request_of;
+use crate::program::{Program, holds, text};
 use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 use crate::removals::waiting_load;
 
@@ -95,6 +97,150 @@ fn removed_bucket_is_not_listed_by_a_resumed_run(
     assert_eq!((&now["buckets"], &now["files"]), (&buckets.into(), &files.into()));
     assert_eq!(now["removals_waiting"], 0);
     assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
+}
+
+/// Runs that begin before a removal of the prefix is lifted don't have all of its files.
+#[rstest]
+#[case::removed_before_the_run(true, Takedown::Lifted, 0)]
+#[case::removed_during_the_run(false, Takedown::Lifted, 0)]
+#[case::in_force(false, Takedown::CarriedOut, 1)]
+fn run_covers_part_of_a_bucket_if_a_removal_in_it_is_lifted_meanwhile(
+    #[case] is_removed_before: bool,
+    #[case] takedown: Takedown,
+    #[case] removed: u64,
+) {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(BOX, "before", 1, 1)]);
+    let remove = || jobs::remove(&fixture.context, BOX, "0000", "asked", "tester").unwrap();
+    if is_removed_before {
+        remove();
+    }
+    let (_bucket, run) = stopped(&fixture);
+    if !is_removed_before {
+        remove();
+    }
+    let is_lifted = matches!(takedown, Takedown::Lifted);
+    if is_lifted {
+        assert_eq!(jobs::unremove(&fixture.context, BOX, "a mistake", "tester").unwrap(), 1);
+    }
+    let report = resume(&fixture.context, run, OFTEN).unwrap();
+    assert_eq!((report.counts.added, report.counts.removed), (5 * PAGE as u64 - 10, removed));
+    assert_eq!(report.tally.partial.len(), usize::from(is_lifted), "{report}");
+    assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
+}
+
+#[rstest]
+#[case::bucket("")]
+#[case::prefix("002")]
+fn removal_erases_the_last_name_of_a_stopped_listing(#[case] prefix: &str) {
+    let fixture = Fixture::new();
+    let (_bucket, run) = stopped(&fixture);
+    let index = fixture.folder.join("index");
+    assert!(holds(&index, b"00299.txt"));
+    jobs::remove(&fixture.context, BOX, prefix, "asked", "tester").unwrap();
+    assert!(!holds(&index, b"00299.txt"));
+    resume(&fixture.context, run, OFTEN).unwrap();
+}
+
+#[test]
+fn stopped_listing_does_not_store_the_last_name_if_it_is_removed() {
+    let fixture = Fixture::new();
+    jobs::remove(&fixture.context, BOX, "00299", "asked", "tester").unwrap();
+    let (_bucket, run) = stopped(&fixture);
+    assert!(!holds(&fixture.folder.join("index"), b"00299.txt"));
+    let report = resume(&fixture.context, run, OFTEN).unwrap();
+    assert_eq!((report.counts.added, report.tally.skipped_removed), (5 * PAGE as u64 - 1, 1));
+}
+
+/// A page with these keys, as in a file.
+fn page(is_truncated: bool, keys: &[&str]) -> String {
+    let entry = |key: &&str| format!("<Contents><Key>{key}</Key><Size>1</Size></Contents>");
+    let entries: String = keys.iter().map(entry).collect();
+    format!(
+        "<ListBucketResult><Name>box</Name><IsTruncated>{is_truncated}</IsTruncated>{entries}\
+         </ListBucketResult>"
+    )
+}
+
+#[test]
+fn checkpoint_does_not_have_the_last_name_of_a_page_if_it_is_removed() {
+    let fixture = Fixture::new();
+    jobs::remove(&fixture.context, BOX, "secret", "asked", "tester").unwrap();
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    bucket.behaviour.broken_from.store(1, Ordering::Relaxed);
+    let first = fixture.folder.write("first.xml", page(true, &["a.txt", "secret-1"]));
+    let second = fixture.folder.write("second.xml", page(false, &["secret-2", "z.txt"]));
+    let ended = jobs::load(&fixture.context, &options(&[first.clone(), listing(&bucket)]), OFTEN);
+    assert!(matches!(ended, Err(JobError::Source { .. })), "{ended:?}");
+    let index = fixture.folder.join("index");
+    assert!(holds(&index, b"a.txt") && !holds(&index, b"secret-1"));
+    let report = jobs::load(&fixture.context, &options(&[first, second]), OFTEN).unwrap();
+    assert_eq!((report.counts.added, report.tally.skipped_removed), (2, 2));
+    assert_eq!(report.tally.partial, [""; 0], "the second page continues the first");
+}
+
+#[rstest]
+#[case::elsewhere("003", 5)]
+#[case::below("00123", 0)]
+#[case::above("0", 0)]
+#[case::of_no_listed_file("001x", 5)]
+fn crawl_that_has_to_wait_drops_only_pages_with_removed_names(
+    #[case] removed: &str,
+    #[case] pages: i64,
+) {
+    let fixture = Fixture::new();
+    let (bucket, _run) = stopped(&fixture);
+    jobs::remove(&fixture.context, BOX, removed, "asked", "tester").unwrap();
+    let prefix = "001".to_owned();
+    let below = CrawlRequest { prefix, ..request_of(&bucket, "s3", BOX) };
+    add_crawls(&fixture.context, vec![below]).unwrap();
+    let outcome = fixture.crawl(Some(1)).unwrap()[0].outcome.clone();
+    assert!(outcome.starts_with("failed: "), "{outcome}");
+    assert_eq!(fixture.crawls()[0].pages, pages, "{outcome}");
+}
+
+#[test]
+fn crawl_that_waits_again_does_not_search_its_pages_again() {
+    let fixture = Fixture::new();
+    let (bucket, _run) = stopped(&fixture);
+    jobs::remove(&fixture.context, BOX, "no such file", "asked", "tester").unwrap();
+    add_crawls(&fixture.context, vec![request_of(&bucket, "s3", BOX)]).unwrap();
+    let wait = || {
+        fixture.clock.advance(60);
+        let outcome = fixture.crawl(Some(1)).unwrap()[0].outcome.clone();
+        assert!(outcome.contains("is waiting for run"), "{outcome}");
+    };
+    (0..2).for_each(|_| wait());
+    let erase = "DELETE FROM crawl_page";
+    let pools = &fixture.context.pools;
+    pools
+        .write_blocking(|db| -> Result<(), database::DatabaseError> {
+            Ok(db.batch_execute(erase)?)
+        })
+        .unwrap();
+    wait();
+    assert_eq!(fixture.crawls()[0].pages, 5, "a search would find that they are gone");
+}
+
+#[rstest]
+#[case::elsewhere("003", 1)]
+#[case::below("00123", 0)]
+#[case::above("0", 0)]
+fn removal_drops_pages_of_crawls_that_can_list_its_files(
+    #[case] removed: &str,
+    #[case] pages: i64,
+) {
+    let fixture = Fixture::new();
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(5 * PAGE).into(), ..Behaviour::default() });
+    let prefix = "001".to_owned();
+    let below = CrawlRequest { prefix, ..request_of(&bucket, "s3", BOX) };
+    add_crawls(&fixture.context, vec![below]).unwrap();
+    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
+    let outcome = fixture.crawl(Some(1)).unwrap()[0].outcome.clone();
+    assert_eq!(fixture.crawls()[0].pages, 1, "{outcome}");
+    jobs::remove(&fixture.context, BOX, removed, "asked", "tester").unwrap();
+    assert_eq!(fixture.crawls()[0].pages, pages);
 }
 
 #[test]

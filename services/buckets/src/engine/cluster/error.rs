@@ -49,7 +49,9 @@ impl From<ClusterError> for EngineError {
             ClusterError::Server { code: EXPRESSION, .. } => {
                 Self::Unsupported("the expression is too large for the cluster".to_owned())
             }
-            ClusterError::Server { code: TABLE_UNKNOWN, text } => Self::Missing(text),
+            ClusterError::Server { code: TABLE_UNKNOWN | TABLE_DROPPED, text } => {
+                Self::Missing(text)
+            }
             ClusterError::Locked(holder) => Self::Locked(holder),
             other => Self::Broken(other.to_string()),
         }
@@ -85,6 +87,9 @@ mod tests {
         assert!(server_error(404, old).is_missing_table());
         let dropped = "Code: 218, e.displayText() = DB::Exception: Table is dropped";
         assert!(server_error(500, dropped).is_missing_table());
+        // A search then looks for the next generation.
+        let missing = EngineError::from(server_error(500, dropped));
+        assert!(matches!(missing, EngineError::Missing(_)));
         let new = "Code: 57. DB::Exception: Table a.b already exists. (TABLE_ALREADY_EXISTS) (version 24)";
         assert!(matches!(server_error(500, new), ClusterError::Server { code: 57, .. }));
         assert_eq!(

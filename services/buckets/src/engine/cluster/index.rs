@@ -16,7 +16,7 @@ use crate::engine::limits::Limits;
 use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found};
 
-/// Maximum number of attempts if rows keep getting deleted during a search.
+/// Maximum number of attempts if rows keep getting deleted during a search or a verification.
 const ATTEMPTS: usize = 5;
 
 /// A generation of the index on a cluster.
@@ -108,8 +108,17 @@ impl FileIndex for ClusterIndex {
     }
 
     fn verify(&self) -> Result<Vec<String>, EngineError> {
-        self.reload()?;
-        Ok(verify::faults(&self.generation, &self.view())?)
+        let Generation { client, tables, .. } = &*self.generation;
+        for _ in 0..ATTEMPTS {
+            self.reload()?;
+            let view = self.view();
+            let faults = verify::faults(&self.generation, &view)?;
+            // A removal or publish might have deleted rows of this state in the meantime.
+            if faults.is_empty() || journal::mark(client, tables, None)?.1 == view.record.purges {
+                return Ok(faults);
+            }
+        }
+        Err(EngineError::Locked("it changed during each check; run verify again".to_owned()))
     }
 
     fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError> {

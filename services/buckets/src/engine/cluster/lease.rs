@@ -287,13 +287,18 @@ fn is_dead(process: &str) -> bool {
         && !Path::new("/proc").join(id).exists()
 }
 
-/// Returns the machine's hostname and boot id. Containers on one machine share the boot id but not
-/// the hostname.
+/// Returns the machine's hostname and boot id, and the namespace of process ids. Containers on one
+/// machine share the boot id. In a pod, or on the host's network, they also share the hostname.
 fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let name = read("/proc/sys/kernel/hostname");
     let boot = read("/proc/sys/kernel/random/boot_id");
-    if name.is_empty() || boot.is_empty() { String::new() } else { format!("{name}/{boot}") }
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let namespace = namespace.to_string_lossy();
+    if name.is_empty() || boot.is_empty() || namespace.is_empty() {
+        return String::new();
+    }
+    format!("{name}/{boot}/{namespace}")
 }
 
 /// Returns a unique suffix for table names.
@@ -306,4 +311,22 @@ fn unique() -> String {
 
 fn random() -> u64 {
     RandomState::new().hash_one(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_only_known_to_be_dead_in_their_own_namespace() {
+        let own = machine();
+        if own.is_empty() {
+            return;
+        }
+        let (host, namespace) = own.rsplit_once('/').unwrap();
+        assert!(namespace.starts_with("pid:["), "{own}");
+        assert!(!is_dead(&process()));
+        assert!(is_dead(&format!("{}@{own}", u32::MAX)));
+        assert!(!is_dead(&format!("{}@{host}/pid:[1]", u32::MAX)));
+    }
 }

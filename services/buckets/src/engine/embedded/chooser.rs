@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tantivy::postings::SegmentPostings;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, SegmentReader, Term};
+use tantivy::{DocId, Term};
 
 use super::judge::{Judge, Judging};
-use super::values::Values;
+use super::segment::Segment;
 use crate::engine::bitmap::Bitmap;
 use crate::engine::limits::Limits;
 use crate::model::Attributes;
@@ -33,7 +33,7 @@ pub(super) struct Chooser {
 
 impl Chooser {
     pub(super) fn open(
-        reader: &SegmentReader,
+        segment: &Segment,
         query: &FileQuery,
         only: &Only,
         limits: &Limits,
@@ -42,7 +42,7 @@ impl Chooser {
             Only::All => (None, None),
             Only::Rows(rows) => (Some(Arc::clone(rows)), None),
             Only::Judged(judge, word) => {
-                let sure = word.as_ref().map(|word| postings(reader, word)).transpose()?.flatten();
+                let sure = word.as_ref().map(|word| postings(segment, word)).transpose()?.flatten();
                 (None, Some(Judging::new(judge, sure, limits)))
             }
         };
@@ -57,14 +57,14 @@ impl Chooser {
     /// Clears `wanted` for the documents in the block that are filtered out.
     pub(super) fn choose(
         &mut self,
-        values: &Values,
+        segment: &Segment,
         documents: &[DocId],
         ids: &[u64],
         wanted: &mut [bool],
     ) {
         if !self.intervals.are_open() {
             for (wanted, &document) in wanted.iter_mut().zip(documents) {
-                *wanted = values.pass(&self.intervals, document);
+                *wanted = segment.passes(&self.intervals, document);
             }
         }
         if let Some(rows) = &self.rows {
@@ -78,7 +78,7 @@ impl Chooser {
     }
 }
 
-fn postings(reader: &SegmentReader, word: &Term) -> tantivy::Result<Option<SegmentPostings>> {
-    let index = reader.inverted_index(word.field())?;
+fn postings(segment: &Segment, word: &Term) -> tantivy::Result<Option<SegmentPostings>> {
+    let index = segment.reader.inverted_index(word.field())?;
     Ok(index.read_postings(word, IndexRecordOption::Basic)?)
 }

@@ -4,41 +4,40 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tantivy::collector::{Collector, SegmentCollector};
-use tantivy::columnar::ColumnValues;
 use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
-use super::schema::BUCKET;
-use super::values::Values;
+use super::segment::Segment;
 use crate::engine::bitmap::Bitmap;
 use crate::model::Attributes;
 use crate::model::file_query::{Between, FileQuery};
 
 /// Collects the rows of matching files.
-pub(super) struct BitCollector {
+pub(super) struct BitCollector<'a> {
+    segments: &'a [Arc<Segment>],
     rows: u64,
     intervals: Attributes<Between>,
 }
 
-impl BitCollector {
-    pub(super) fn new(rows: u64, query: &FileQuery) -> Self {
-        Self { rows, intervals: query.intervals }
+impl<'a> BitCollector<'a> {
+    pub(super) fn new(segments: &'a [Arc<Segment>], rows: u64, query: &FileQuery) -> Self {
+        Self { segments, rows, intervals: query.intervals }
     }
 }
 
 /// Per-segment part of [`BitCollector`].
 pub(super) struct BitPart {
-    values: Values,
+    segment: Arc<Segment>,
     intervals: Attributes<Between>,
     bits: Bitmap,
 }
 
-impl Collector for BitCollector {
+impl Collector for BitCollector<'_> {
     type Fruit = Bitmap;
     type Child = BitPart;
 
-    fn for_segment(&self, _: SegmentOrdinal, reader: &SegmentReader) -> tantivy::Result<BitPart> {
-        let values = Values::open(reader, |attribute| !self.intervals[attribute].is_open())?;
-        Ok(BitPart { values, intervals: self.intervals, bits: Bitmap::new(self.rows) })
+    fn for_segment(&self, number: SegmentOrdinal, _: &SegmentReader) -> tantivy::Result<BitPart> {
+        let segment = Arc::clone(&self.segments[number as usize]);
+        Ok(BitPart { segment, intervals: self.intervals, bits: Bitmap::new(self.rows) })
     }
 
     fn requires_scoring(&self) -> bool {
@@ -56,8 +55,8 @@ impl SegmentCollector for BitPart {
     type Fruit = Bitmap;
 
     fn collect(&mut self, document: DocId, _: Score) {
-        if self.intervals.are_open() || self.values.pass(&self.intervals, document) {
-            self.bits.insert(self.values.ids.get_val(document).wrapping_sub(1));
+        if self.intervals.are_open() || self.segment.passes(&self.intervals, document) {
+            self.bits.insert(self.segment.ids.get_val(document).wrapping_sub(1));
         }
     }
 
@@ -70,11 +69,11 @@ impl SegmentCollector for BitPart {
 pub(super) type Counts = BTreeMap<u64, u64>;
 
 /// Counts matching files per bucket.
-pub(super) struct CountCollector;
+pub(super) struct CountCollector<'a>(pub(super) &'a [Arc<Segment>]);
 
 /// Per-segment part of [`CountCollector`].
 pub(super) struct CountPart {
-    buckets: Arc<dyn ColumnValues<u64>>,
+    segment: Arc<Segment>,
     counts: BucketCounter,
 }
 
@@ -109,13 +108,13 @@ impl BucketCounter {
     }
 }
 
-impl Collector for CountCollector {
+impl Collector for CountCollector<'_> {
     type Fruit = Counts;
     type Child = CountPart;
 
-    fn for_segment(&self, _: SegmentOrdinal, reader: &SegmentReader) -> tantivy::Result<CountPart> {
-        let buckets = reader.fast_fields().column_first_or_default(BUCKET)?;
-        Ok(CountPart { buckets, counts: BucketCounter::default() })
+    fn for_segment(&self, number: SegmentOrdinal, _: &SegmentReader) -> tantivy::Result<CountPart> {
+        let segment = Arc::clone(&self.0[number as usize]);
+        Ok(CountPart { segment, counts: BucketCounter::default() })
     }
 
     fn requires_scoring(&self) -> bool {
@@ -135,7 +134,7 @@ impl SegmentCollector for CountPart {
     type Fruit = Counts;
 
     fn collect(&mut self, document: DocId, _: Score) {
-        self.counts.add(self.buckets.get_val(document), 1);
+        self.counts.add(self.segment.buckets.get_val(document), 1);
     }
 
     fn harvest(self) -> Counts {

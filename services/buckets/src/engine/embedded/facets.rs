@@ -14,9 +14,7 @@ use super::chooser::{Chooser, Only};
 use super::collect::{BucketCounter, Counts};
 use super::column::PathColumn;
 use super::page::{Candidates, candidates, run};
-use super::schema::SHORTEST_EXTENSION;
 use super::segment::Segment;
-use super::values::Values;
 use super::view::View;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
@@ -78,7 +76,6 @@ struct FacetCollector<'a> {
 /// Per-segment part of [`FacetCollector`].
 struct FacetPart {
     chooser: Chooser,
-    values: Values,
     segment: Arc<Segment>,
     /// Index of the bucket run that contains the last document, if there are runs.
     run: usize,
@@ -97,13 +94,10 @@ impl Collector for FacetCollector<'_> {
     type Fruit = Facets;
     type Child = FacetPart;
 
-    fn for_segment(
-        &self,
-        number: SegmentOrdinal,
-        reader: &SegmentReader,
-    ) -> tantivy::Result<FacetPart> {
+    fn for_segment(&self, number: SegmentOrdinal, _: &SegmentReader) -> tantivy::Result<FacetPart> {
         check(self.limits)?;
-        let by_extension = match reader.fast_fields().str(SHORTEST_EXTENSION)? {
+        let segment = Arc::clone(&self.view.segments[number as usize]);
+        let by_extension = match segment.extensions.clone() {
             Some(extensions) => {
                 let counts = vec![0; extensions.num_terms()];
                 ExtensionCounter::Numbers { extensions, counts }
@@ -113,11 +107,9 @@ impl Collector for FacetCollector<'_> {
                 counts: BTreeMap::new(),
             },
         };
-        let intervals = &self.query.intervals;
         Ok(FacetPart {
-            chooser: Chooser::open(reader, self.query, &self.only, self.limits)?,
-            values: Values::open(reader, |attribute| !intervals[attribute].is_open())?,
-            segment: Arc::clone(&self.view.segments[number as usize]),
+            chooser: Chooser::open(&segment, self.query, &self.only, self.limits)?,
+            segment,
             run: 0,
             by_bucket: BucketCounter::default(),
             by_extension,
@@ -229,10 +221,10 @@ impl SegmentCollector for FacetPart {
         chosen[..count].copy_from_slice(documents);
         let by_name = matches!(self.by_extension, ExtensionCounter::Names { .. });
         if by_name || !self.chooser.takes_all() {
-            self.values.ids.get_vals(documents, &mut ids[..count]);
+            self.segment.ids.get_vals(documents, &mut ids[..count]);
             let mut wanted = [true; COLLECT_BLOCK_BUFFER_LEN];
             let wanted = &mut wanted[..count];
-            self.chooser.choose(&self.values, documents, &ids[..count], wanted);
+            self.chooser.choose(&self.segment, documents, &ids[..count], wanted);
             count = 0;
             for (at, _) in wanted.iter().enumerate().filter(|(_, wanted)| **wanted) {
                 (chosen[count], ids[count]) = (documents[at], ids[at]);

@@ -28,7 +28,6 @@ mod segment;
 mod single_word;
 mod top_k;
 mod trigrams;
-mod values;
 mod verify;
 mod view;
 mod writer;

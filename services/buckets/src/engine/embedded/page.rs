@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use tantivy::Term;
 use tantivy::collector::Collector;
-use tantivy::query::{EnableScoring, Query};
+use tantivy::query::Query;
 
-use super::blocks::Limited;
 use super::chooser::Only;
 use super::collect::BitCollector;
 use super::core::{is_impossible, of_rows};
@@ -137,7 +136,7 @@ fn allowed(view: &View, query: &FileQuery, limits: &Limits) -> Result<Bitmap, En
     if is_everything(query) {
         return Ok(view.visible(limits)?.0.clone());
     }
-    let collector = BitCollector::new(view.column.rows(), query);
+    let collector = BitCollector::new(&view.segments, view.column.rows(), query);
     view.gather(&*query::compile(view, query, None, limits), &collector, limits)
 }
 
@@ -163,14 +162,10 @@ pub(super) fn run<C: Collector>(
     judged: bool,
     limits: &Limits,
 ) -> Result<C::Fruit, EngineError> {
-    if !judged {
-        return view.gather(compiled, collector, limits);
+    match judged {
+        true => view.gather_on(&view.judges, compiled, collector, limits),
+        false => view.gather(compiled, collector, limits),
     }
-    let unscored = EnableScoring::disabled_from_searcher(&view.searcher);
-    let collector = Limited { collector, limits };
-    let found = view.searcher.search_with_executor(compiled, &collector, &view.judges, unscored);
-    limits.check()?;
-    Ok(found?)
 }
 
 fn collected(

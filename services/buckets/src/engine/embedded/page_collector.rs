@@ -9,7 +9,6 @@ use super::blocks::check;
 use super::chooser::{Chooser, Only};
 use super::segment::Segment;
 use super::top_k::{SharedTopK, TopK, TopKPart, rank, ranked};
-use super::values::Values;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Order, Position};
 
@@ -34,6 +33,11 @@ impl<'a> PageCollector<'a> {
         Self { segments, query, limits, keep, only, best: SharedTopK::new(keep) }
     }
 
+    /// Starts a segment's part of the selection.
+    pub(super) fn part(&self) -> TopKPart {
+        self.best.part()
+    }
+
     /// Takes the sort keys of the segments collected so far.
     pub(super) fn take_best(&self) -> TopK {
         self.best.take()
@@ -42,10 +46,11 @@ impl<'a> PageCollector<'a> {
 
 /// Per-segment part of [`PageCollector`].
 pub(super) struct PagePart {
-    segment: Option<Arc<Segment>>,
+    segment: Arc<Segment>,
+    /// Whether documents beyond the page can be counted without checking them.
+    countable: bool,
     /// Documents below this id come after the page, so they only have to be counted.
     beyond: DocId,
-    values: Values,
     chooser: Chooser,
     order: Order,
     descending: bool,
@@ -58,32 +63,27 @@ impl Collector for PageCollector<'_> {
     type Fruit = (u64, TopK);
     type Child = PagePart;
 
-    fn for_segment(
-        &self,
-        segment: SegmentOrdinal,
-        reader: &SegmentReader,
-    ) -> tantivy::Result<PagePart> {
+    fn for_segment(&self, number: SegmentOrdinal, _: &SegmentReader) -> tantivy::Result<PagePart> {
         check(self.limits)?;
         let query = self.query;
         let after = match query.position {
             Position::After(place) => Some(ranked(place, query.descending)),
             Position::Offset(_) => None,
         };
-        let intervals = query.intervals;
-        let countable =
-            query.order == Order::Index && intervals.are_open() && matches!(self.only, Only::All);
+        let countable = query.order == Order::Index
+            && query.intervals.are_open()
+            && matches!(self.only, Only::All);
+        let segment = Arc::clone(&self.segments[number as usize]);
         Ok(PagePart {
-            segment: self.segments.get(segment as usize).filter(|_| countable).cloned(),
+            chooser: Chooser::open(&segment, query, &self.only, self.limits)?,
+            segment,
+            countable,
             beyond: 0,
-            values: Values::open(reader, |attribute| {
-                query.order == Order::By(attribute) || !intervals[attribute].is_open()
-            })?,
-            chooser: Chooser::open(reader, query, &self.only, self.limits)?,
             order: query.order,
             descending: query.descending,
             after,
             total: 0,
-            best: self.best.part(),
+            best: self.part(),
         })
     }
 
@@ -101,7 +101,7 @@ impl PagePart {
         self.total += 1;
         let column = match self.order {
             Order::Index => None,
-            Order::By(attribute) => self.values.attributes[attribute].as_ref(),
+            Order::By(attribute) => Some(&self.segment.attributes[attribute]),
         };
         let value = column.map_or(0, |column| rank(column.get_val(document), self.descending));
         if self.after.is_none_or(|after| (value, id) > after) {
@@ -125,21 +125,22 @@ impl SegmentCollector for PagePart {
         }
         let mut ids = [0; COLLECT_BLOCK_BUFFER_LEN];
         let ids = &mut ids[..documents.len()];
-        self.values.ids.get_vals(documents, ids);
+        self.segment.ids.get_vals(documents, ids);
         let mut wanted = [true; COLLECT_BLOCK_BUFFER_LEN];
         let wanted = &mut wanted[..documents.len()];
-        self.chooser.choose(&self.values, documents, ids, wanted);
+        self.chooser.choose(&self.segment, documents, ids, wanted);
         for ((&document, &id), &wanted) in documents.iter().zip(&*ids).zip(&*wanted) {
             if wanted {
                 self.take(document, id);
             }
         }
         // Ids are ascending here, so once we're past the page, all documents that follow are too.
-        if let (Some(segment), Some((_, last)), Some(id), Some(document)) =
-            (&self.segment, self.best.last(), ids.last(), documents.last())
+        if self.countable
+            && let (Some((_, last)), Some(id), Some(document)) =
+                (self.best.last(), ids.last(), documents.last())
             && *id > last
         {
-            self.beyond = segment.ascends_until(*document);
+            self.beyond = self.segment.ascends_until(*document);
         }
     }
 

@@ -108,7 +108,7 @@ impl Search<'_> {
         };
         let Some(mut rows) = self.in_directories(neighbours)? else { return Ok(None) };
         let names = query::compile(self.view, self.query, Some(names), self.limits);
-        let collector = BitCollector::new(self.view.column.rows(), self.query);
+        let collector = BitCollector::new(&self.view.segments, self.view.column.rows(), self.query);
         rows.union(&self.view.gather(&*names, &collector, self.limits)?);
         Ok(Some(rows))
     }

@@ -1,6 +1,7 @@
 //! Compiles file searches to Tantivy queries.
 
 use std::ops::Bound;
+use std::sync::Arc;
 
 use tantivy::index::SegmentReader;
 use tantivy::query::doc_predicate_query::{DocPredicateQuery, FunctionPredicate};
@@ -73,8 +74,13 @@ pub(super) fn compile(
 fn paths_below(view: &View, paths: &HiddenPaths) -> Box<dyn Query> {
     let bucket = any(vec![Term::from_field_u64(view.fields.bucket, paths.bucket)]);
     let (column, prefix) = (view.column.clone(), paths.prefix.clone().into_bytes());
+    let segments = view.segments.clone();
     let predicate = FunctionPredicate::from(move |reader: &SegmentReader| {
-        let ids = reader.fast_fields().column_first_or_default::<u64>(ID)?;
+        let open = segments.iter().find(|open| open.reader.segment_id() == reader.segment_id());
+        let ids = match open {
+            Some(segment) => Arc::clone(&segment.ids),
+            None => reader.fast_fields().column_first_or_default::<u64>(ID)?,
+        };
         let (column, prefix) = (column.clone(), prefix.clone());
         Ok(move |document: DocId| {
             let row = ids.get_val(document).wrapping_sub(1);

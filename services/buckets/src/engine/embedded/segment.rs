@@ -3,30 +3,38 @@
 use std::sync::{Arc, OnceLock};
 
 use tantivy::DocId;
-use tantivy::columnar::ColumnValues;
+use tantivy::columnar::{ColumnValues, StrColumn};
 use tantivy::index::SegmentReader;
 
-use super::schema::{BUCKET, ID, RUN};
+use super::schema::{BUCKET, ID, RUN, SHORTEST_EXTENSION};
 use crate::engine::error::EngineError;
-use crate::model::Attributes;
+use crate::model::file_query::Between;
+use crate::model::{Attribute, Attributes};
 
 /// Minimum mean length of bucket runs. If they are shorter, we don't keep them, because each run
 /// takes 16 bytes.
 const SHORTEST_RUNS: DocId = 32;
+/// Minimum number of documents per deleted document. If more are deleted, we don't keep a list of
+/// them, because each entry takes 4 bytes.
+const FEWEST_PER_DELETED: DocId = 32;
 /// Values to read from a column at a time.
 const BLOCK: DocId = 1_024;
 
-/// A segment with its fast-field columns.
+/// A segment with its fast-field columns. Searches must not open columns themselves, because
+/// Tantivy then reads the header of each block of 512 values.
 pub(super) struct Segment {
     pub(super) reader: SegmentReader,
     pub(super) ids: Arc<dyn ColumnValues<u64>>,
     pub(super) buckets: Arc<dyn ColumnValues<u64>>,
     pub(super) runs: Arc<dyn ColumnValues<u64>>,
     pub(super) attributes: Attributes<Arc<dyn ColumnValues<i64>>>,
+    /// Shortest extensions. Older indexes don't have the field.
+    pub(super) extensions: Option<StrColumn>,
     /// Ranges of documents in which ids are ascending. Merging concatenates segments, so there can
     /// be several.
     slices: Vec<Slice>,
     bucket_runs: OnceLock<Option<Vec<BucketRun>>>,
+    deleted: Option<Vec<DocId>>,
 }
 
 /// Consecutive documents that are in the same bucket.
@@ -55,8 +63,10 @@ impl Segment {
             attributes: Attributes::try_from_fn(|attribute| {
                 fast.column_first_or_default(attribute.column())
             })?,
+            extensions: fast.str(SHORTEST_EXTENSION)?,
             slices,
             bucket_runs: OnceLock::new(),
+            deleted: deleted(reader),
         })
     }
 
@@ -65,6 +75,20 @@ impl Segment {
     pub(super) fn bucket_runs(&self) -> Option<&[BucketRun]> {
         let runs = || bucket_runs(&*self.buckets, self.reader.max_doc());
         self.bucket_runs.get_or_init(runs).as_deref()
+    }
+
+    /// Returns the deleted documents in order. `None` if there are too many for a list.
+    pub(super) fn deleted(&self) -> Option<&[DocId]> {
+        self.deleted.as_deref()
+    }
+
+    /// Returns `true` if a document is within all intervals.
+    pub(super) fn passes(&self, intervals: &Attributes<Between>, document: DocId) -> bool {
+        Attribute::ALL.into_iter().all(|attribute| {
+            let interval = intervals[attribute];
+            interval.is_open()
+                || interval.passes(attribute, self.attributes[attribute].get_val(document))
+        })
     }
 
     /// Returns the end of the slice that contains a document.
@@ -105,6 +129,15 @@ impl Segment {
         }
         low
     }
+}
+
+/// Lists the deleted documents. Returns `None` if there are too many.
+fn deleted(reader: &SegmentReader) -> Option<Vec<DocId>> {
+    let Some(alive) = reader.alive_bitset() else { return Some(Vec::new()) };
+    if reader.num_deleted_docs() > reader.max_doc() / FEWEST_PER_DELETED {
+        return None;
+    }
+    Some((0..reader.max_doc()).filter(|&document| alive.is_deleted(document)).collect())
 }
 
 /// Splits a segment wherever the ids go down.

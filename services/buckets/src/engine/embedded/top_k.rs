@@ -49,13 +49,6 @@ impl TopK {
         }
     }
 
-    /// Merges another selection into this one.
-    pub(super) fn absorb(&mut self, other: Self) {
-        for place in other.places {
-            self.push(place);
-        }
-    }
-
     /// Returns the sort keys in order, skipping the first `skip`.
     pub(super) fn into_sorted(mut self, skip: usize) -> Vec<(i64, u64)> {
         if self.keep == 0 {
@@ -161,12 +154,8 @@ mod tests {
             values in proptest::collection::vec((-5i64..5, 0u64..100_000), 0..3_000),
             keep in 0usize..1_200, skip in 0usize..1_200,
         ) {
-            let (front, back) = values.split_at(values.len() / 2);
             let mut best = TopK::new(keep);
-            let mut other = TopK::new(keep);
-            front.iter().for_each(|&place| best.push(place));
-            back.iter().for_each(|&place| other.push(place));
-            best.absorb(other);
+            values.iter().for_each(|&place| best.push(place));
             let mut expected = values.clone();
             expected.sort_unstable();
             expected.truncate(keep);

@@ -1,14 +1,15 @@
 //! A published state of the index, with everything searches need.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use tantivy::collector::Collector;
-use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, TermQuery};
+use tantivy::query::{AllQuery, BooleanQuery, EnableScoring, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, Executor, Index, IndexMeta, IndexReader, Searcher, Term};
+use tantivy::{DocId, Executor, Index, IndexMeta, IndexReader, Searcher, SegmentOrdinal, Term};
 
 use super::blocks::Limited;
 use super::collect::{BitCollector, CountCollector};
@@ -29,6 +30,8 @@ pub(super) struct View {
     pub(super) fields: Fields,
     pub(super) column: PathColumn,
     pub(super) segments: Vec<Arc<Segment>>,
+    /// The order in which searches start on segments.
+    order: Vec<SegmentOrdinal>,
     pub(super) summary: Arc<IndexSummary>,
     visible: OnceLock<(Bitmap, u64)>,
     directories: OnceLock<Option<Directories>>,
@@ -67,7 +70,7 @@ impl View {
             Reach::OpenRun => (journal.rows, journal.bytes),
         };
         let column = PathColumn::open(&folder.join(COLUMN), rows, bytes)?;
-        let segments = searcher
+        let segments: Vec<_> = searcher
             .segment_readers()
             .iter()
             .map(|reader| Segment::open(reader).map(Arc::new))
@@ -76,6 +79,7 @@ impl View {
             searcher,
             fields,
             column,
+            order: start_order(segments.iter().map(|segment| segment.reader.max_doc())),
             segments,
             summary: Arc::new(IndexSummary { journal, ..IndexSummary::default() }),
             visible: OnceLock::new(),
@@ -84,7 +88,8 @@ impl View {
             gathering: Mutex::default(),
             judges: judges.clone(),
         };
-        let counts = view.searcher.search(&*view.visible_query(), &CountCollector)?;
+        let counts =
+            view.searcher.search(&*view.visible_query(), &CountCollector(&view.segments))?;
         let journal = view.summary.journal.clone();
         view.summary = Arc::new(IndexSummary {
             dead_rows: journal.rows.saturating_sub(view.searcher.num_docs()),
@@ -124,9 +129,34 @@ impl View {
         collector: &C,
         limits: &Limits,
     ) -> Result<C::Fruit, EngineError> {
-        let gathered = self.searcher.search(query, &Limited { collector, limits });
+        self.gather_on(self.searcher.index().search_executor(), query, collector, limits)
+    }
+
+    /// Like [`View::gather`], but runs on another thread pool.
+    pub(super) fn gather_on<C: Collector>(
+        &self,
+        executor: &Executor,
+        query: &dyn Query,
+        collector: &C,
+        limits: &Limits,
+    ) -> Result<C::Fruit, EngineError> {
+        let weight = query.weight(EnableScoring::disabled_from_searcher(&self.searcher))?;
+        let limited = Limited { collector, limits };
+        let parts = self.each_segment(executor, |number, segment| {
+            limited.collect_segment(&*weight, number, &segment.reader)
+        });
         limits.check()?;
-        Ok(gathered?)
+        Ok(collector.merge_fruits(parts?)?)
+    }
+
+    /// Calls `work` with each segment on a thread pool. The results are in no particular order.
+    pub(super) fn each_segment<R: Send>(
+        &self,
+        executor: &Executor,
+        work: impl Fn(SegmentOrdinal, &Segment) -> tantivy::Result<R> + Sync,
+    ) -> tantivy::Result<Vec<R>> {
+        let on = |number: SegmentOrdinal| work(number, &self.segments[number as usize]);
+        executor.map(on, self.order.iter().copied())
     }
 
     /// Returns `true` if the visible files have been counted already.
@@ -139,7 +169,8 @@ impl View {
         if let Some(visible) = self.visible.get() {
             return Ok(visible);
         }
-        let collector = BitCollector::new(self.column.rows(), &FileQuery::default());
+        let collector =
+            BitCollector::new(&self.segments, self.column.rows(), &FileQuery::default());
         let bitmap = self.gather(&*self.visible_query(), &collector, limits)?;
         let count = bitmap.count();
         Ok(self.visible.get_or_init(|| (bitmap, count)))
@@ -189,6 +220,16 @@ impl View {
     }
 }
 
+/// Returns the order in which to start on segments, given their numbers of documents. The largest
+/// segments are at both ends: one thread of the pool starts from the last one, the others from the
+/// first one. If a large segment came last, one thread would search it while the others are idle.
+fn start_order(documents: impl Iterator<Item = DocId>) -> Vec<SegmentOrdinal> {
+    let mut by_size: Vec<(SegmentOrdinal, DocId)> = (0..).zip(documents).collect();
+    by_size.sort_unstable_by_key(|(_, documents)| Reverse(*documents));
+    let numbers = || by_size.iter().map(|(number, _)| *number);
+    numbers().step_by(2).chain(numbers().skip(1).step_by(2).rev()).collect()
+}
+
 /// Returns a searcher and a journal that belong to the same commit.
 fn paired(index: &Index, reader: &IndexReader) -> Result<(Searcher, Journal), EngineError> {
     for _ in 0..1_000 {
@@ -222,4 +263,17 @@ fn folder_bytes(folder: &Path) -> u64 {
         return 0;
     };
     entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searches_start_on_the_largest_segments() {
+        let order = |documents: &[DocId]| start_order(documents.iter().copied());
+        assert_eq!(order(&[4, 32, 5, 33, 3]), [3, 2, 4, 0, 1]);
+        assert_eq!(order(&[7]), [0]);
+        assert!(order(&[]).is_empty());
+    }
 }

@@ -258,21 +258,25 @@ impl Comparison {
         let next = found.next.map_or(end, |next| end.min(next.id as i64));
         let takedowns = context.pools.read_blocking(app::pending_takedowns)?;
         self.learn_buckets(context, found.rows.iter().map(|row| row.bucket).collect())?;
+        let (mut rows, mut first_indexed) = (Vec::new(), Vec::new());
         for row in &found.rows {
             let Some(bucket) = self.buckets.get(&row.bucket) else { continue };
             if bucket.hidden_at.is_some() || takedowns.hides(row.bucket, &row.path) {
                 continue;
             }
-            let first_indexed = bucket.first_indexed.unwrap_or(self.published_at);
-            self.matcher.matching(row, bucket.kind.code(), |entry| {
-                let is_delayed = self.shown_until[entry].is_some_and(|until| first_indexed > until);
-                let hits = hits.entry((entry, is_delayed)).or_default();
-                hits.count += 1;
-                if hits.first.len() < MOST_NAMED {
-                    hits.first.push(row.id);
-                }
-            });
+            rows.push((row, bucket.kind.code()));
+            first_indexed.push(bucket.first_indexed.unwrap_or(self.published_at));
         }
+        let shown_until = &self.shown_until;
+        self.matcher.matching(&rows, limits, |entry, place| {
+            let first_indexed = first_indexed[place];
+            let is_delayed = shown_until[entry].is_some_and(|until| first_indexed > until);
+            let hits = hits.entry((entry, is_delayed)).or_default();
+            hits.count += 1;
+            if hits.first.len() < MOST_NAMED {
+                hits.first.push(rows[place].0.id);
+            }
+        })?;
         Ok((next, hits))
     }
 

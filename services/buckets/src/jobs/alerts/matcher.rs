@@ -8,12 +8,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::engine::{Gram, GramCondition, grams_of};
+use crate::engine::{EngineError, Gram, GramCondition, Limits, grams_of};
 use crate::model::file_query::{FileQuery, FileRow, Matching};
 use crate::model::{Expression, Keywords, extension, path, words};
 
 /// Memory limit for compiled expressions, in bytes.
 const MOST_COMPILED: usize = 64 << 20;
+/// Number of comparisons with expressions to collect before they are made.
+const MOST_WAITING: usize = 1 << 20;
 
 /// An alert's saved search.
 pub(super) struct Watched {
@@ -56,11 +58,60 @@ pub(super) struct Matcher {
     paths: Keys,
     buckets: HashMap<u64, Vec<usize>>,
     extensions: HashMap<String, Vec<usize>>,
-    compiled: HashMap<usize, Expression>,
-    compiled_bytes: usize,
+    compiled: Compiled,
     /// For each alert, the last file it was compared with.
     compared: Vec<u64>,
     candidates: Vec<usize>,
+    /// Alerts and places of files that still have to be compared with the alert's expression.
+    waiting: Vec<(usize, usize)>,
+}
+
+/// Compiled expressions, by alert.
+struct Compiled {
+    expressions: HashMap<usize, Expression>,
+    bytes: usize,
+    /// Maximum value of `bytes`.
+    most: usize,
+    /// Number of expressions that were compiled.
+    #[cfg(test)]
+    made: usize,
+}
+
+impl Default for Compiled {
+    fn default() -> Self {
+        Self {
+            expressions: HashMap::new(),
+            bytes: 0,
+            most: MOST_COMPILED,
+            #[cfg(test)]
+            made: 0,
+        }
+    }
+}
+
+impl Compiled {
+    /// Returns an alert's expression, compiling it if necessary.
+    fn get(&mut self, at: usize, source: &str) -> Option<&Expression> {
+        if !self.expressions.contains_key(&at) {
+            let expression = Expression::parse(source, false).ok()?;
+            let bytes = expression.whole().memory_usage();
+            while self.bytes + bytes > self.most {
+                // Evict an arbitrary expression. Clearing the whole cache would mean recompiling
+                // all of them.
+                let Some(other) = self.expressions.keys().next().copied() else { break };
+                let dropped = self.expressions.remove(&other);
+                let freed = dropped.map_or(0, |one| one.whole().memory_usage());
+                self.bytes = self.bytes.saturating_sub(freed);
+            }
+            #[cfg(test)]
+            {
+                self.made += 1;
+            }
+            self.bytes += bytes;
+            self.expressions.insert(at, expression);
+        }
+        self.expressions.get(&at)
+    }
 }
 
 impl Matcher {
@@ -125,8 +176,35 @@ impl Matcher {
         }
     }
 
-    /// Calls `each` for every alert that matches a file.
-    pub(super) fn matching(&mut self, row: &FileRow, kind: u64, mut each: impl FnMut(usize)) {
+    /// Calls `each` with an alert and the place of a file for every match. `rows` are files with the
+    /// codes of their buckets' types. The matches of an alert are in the order of the files.
+    ///
+    /// Expressions are compared alert by alert, because they might not all fit in memory. Compiling
+    /// them for each file would take hours.
+    pub(super) fn matching(
+        &mut self,
+        rows: &[(&FileRow, u64)],
+        limits: &Limits,
+        mut each: impl FnMut(usize, usize),
+    ) -> Result<(), EngineError> {
+        for (place, &(row, kind)) in rows.iter().enumerate() {
+            limits.check()?;
+            self.match_row(place, row, kind, &mut each);
+            if self.waiting.len() >= MOST_WAITING {
+                self.match_expressions(rows, limits, &mut each)?;
+            }
+        }
+        self.match_expressions(rows, limits, &mut each)
+    }
+
+    /// Compares a file with all alerts, except for their expressions.
+    fn match_row(
+        &mut self,
+        place: usize,
+        row: &FileRow,
+        kind: u64,
+        each: &mut impl FnMut(usize, usize),
+    ) {
         let name = path::file_name(&row.path);
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
@@ -143,12 +221,38 @@ impl Matcher {
                 continue;
             }
             let full = self.entries[at].watched.query.full_path;
-            let (text, looked) = if full { (&*row.path, &pathed) } else { (name, &named) };
-            if self.passes_filters(at, row, kind, &extensions) && self.has_text(at, text, looked) {
-                each(at);
+            let looked = if full { &pathed } else { &named };
+            if !self.passes_filters(at, row, kind, &extensions) {
+                continue;
+            }
+            match self.has_text(at, looked) {
+                Some(true) => each(at, place),
+                Some(false) => {}
+                None => self.waiting.push((at, place)),
             }
         }
         self.candidates = candidates;
+    }
+
+    /// Compares the waiting files with the expressions of their alerts.
+    fn match_expressions(
+        &mut self,
+        rows: &[(&FileRow, u64)],
+        limits: &Limits,
+        each: &mut impl FnMut(usize, usize),
+    ) -> Result<(), EngineError> {
+        self.waiting.sort_unstable();
+        for (at, place) in self.waiting.drain(..) {
+            limits.check()?;
+            let Entry { watched, text } = &self.entries[at];
+            let Text::Expression { source, .. } = text else { continue };
+            let path = rows[place].0.path.as_str();
+            let text = if watched.query.full_path { path } else { path::file_name(path) };
+            if self.compiled.get(at, source).is_some_and(|one| one.matches(text)) {
+                each(at, place);
+            }
+        }
+        Ok(())
     }
 
     /// Collects the alerts with a lookup key in `text`.
@@ -184,39 +288,21 @@ impl Matcher {
             && query.passes_intervals(&row.attributes)
     }
 
-    fn has_text(&mut self, at: usize, text: &str, looked: &Looked) -> bool {
+    /// Returns `true` if the name or path matches, or `None` if that depends on an expression.
+    fn has_text(&self, at: usize, looked: &Looked) -> Option<bool> {
         match &self.entries[at].text {
-            Text::Any => true,
+            Text::Any => Some(true),
             Text::Words { include, exclude } => {
                 let has = |phrase: &Numbers| {
                     looked.words.windows(phrase.len()).any(|window| window == phrase)
                 };
-                include.iter().all(has) && !exclude.iter().any(has)
+                Some(include.iter().all(has) && !exclude.iter().any(has))
             }
-            Text::Expression { condition, source } => {
+            Text::Expression { condition, .. } => {
                 let may = condition.as_ref().is_none_or(|one| one.holds(&looked.grams));
-                may && self.compile(at, &source.clone()).is_some_and(|one| one.matches(text))
+                if may { None } else { Some(false) }
             }
         }
-    }
-
-    /// Returns a compiled expression from the cache, compiling it if necessary.
-    fn compile(&mut self, at: usize, source: &str) -> Option<&Expression> {
-        if !self.compiled.contains_key(&at) {
-            let expression = Expression::parse(source, false).ok()?;
-            let bytes = expression.whole().memory_usage();
-            while self.compiled_bytes + bytes > MOST_COMPILED {
-                // Evict an arbitrary expression. Clearing the whole cache would mean recompiling
-                // all of them.
-                let Some(other) = self.compiled.keys().next().copied() else { break };
-                let dropped = self.compiled.remove(&other);
-                let freed = dropped.map_or(0, |one| one.whole().memory_usage());
-                self.compiled_bytes = self.compiled_bytes.saturating_sub(freed);
-            }
-            self.compiled_bytes += bytes;
-            self.compiled.insert(at, expression);
-        }
-        self.compiled.get(&at)
     }
 }
 
@@ -225,4 +311,36 @@ impl Matcher {
 struct Looked {
     words: Numbers,
     grams: Vec<Gram>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Attributes;
+
+    #[test]
+    fn expressions_that_do_not_fit_in_memory_are_compiled_once_for_all_files() {
+        let compiled = Compiled { most: 0, ..Compiled::default() };
+        let mut matcher = Matcher { compiled, ..Matcher::default() };
+        for text in [r".*\.jpg", r"x.*\.jpg", "dir/.*jpg"] {
+            let matching = Matching::Expression(Arc::new(Expression::parse(text, false).unwrap()));
+            let full_path = text.starts_with("dir");
+            let query = FileQuery { matching, full_path, ..FileQuery::default() };
+            matcher.add(Watched { query, after: 0 });
+        }
+        let row = |(id, path): (u64, &str)| FileRow {
+            id,
+            bucket: 1,
+            path: path.to_owned(),
+            attributes: Attributes::default(),
+        };
+        let rows = [(1, "dir/x1.jpg"), (2, "y.jpg"), (3, "y.png"), (4, "x2.jpg")].map(row);
+        let rows: Vec<(&FileRow, u64)> = rows.iter().map(|row| (row, 0)).collect();
+        let mut found = Vec::new();
+        let each = |at, place| found.push((at, place));
+        matcher.matching(&rows, &Limits::none(), each).unwrap();
+        assert_eq!(found, [(0, 0), (0, 1), (0, 3), (1, 0), (1, 3), (2, 0)]);
+        assert_eq!(matcher.compiled.made, 3);
+        assert!(matcher.matching(&[], &Limits::none(), |_, _| {}).is_ok());
+    }
 }

@@ -19,7 +19,7 @@ use super::options::{CheckpointPolicy, LoadOptions};
 use super::remote::{Refusal, RemoteOptions};
 use super::report::{Report, Tally};
 use super::source_paths::sources_of;
-use crate::engine::{FileIndex, Limits, Mode, RemovalLimit};
+use crate::engine::{EngineError, FileIndex, Limits, Mode, RemovalLimit};
 use crate::model::address::bucket_key_of;
 use crate::model::file_query::{FileQuery, Position, SortKey};
 use crate::store::{buckets, removals};
@@ -37,10 +37,11 @@ pub struct AuditOptions {
 }
 
 /// Lists each address and publishes the changes. Each bucket is a separate run, so a bucket that
-/// can't be listed or would lose too many files doesn't hold up the others.
+/// can't be listed or would lose too many files doesn't hold up the others. Nor does a bucket whose
+/// files can't be published because another command is writing.
 ///
 /// # Errors
-/// Returns an error if the index or the database fails, or if another command is writing.
+/// Returns an error if the index or the database fails.
 pub fn audit(
     context: &JobContext,
     options: &AuditOptions,
@@ -107,6 +108,11 @@ fn audit_bucket(
             let reason = Some(reason);
             return Ok(BucketAudit { reason, ..BucketAudit::new(&address.bucket, state) });
         }
+        // Stopping here would lose the report of the buckets before, and the next audit wouldn't
+        // report their new files again.
+        Err(error @ JobError::Index(EngineError::Locked(_))) => {
+            return Ok(failed(AuditState::Unreachable, &error));
+        }
         Err(error @ (JobError::Unreachable { .. } | JobError::Source { .. })) => {
             failed(AuditState::Unreachable, &error)
         }
@@ -120,7 +126,10 @@ fn audit_bucket(
         Err(error) => return Err(error),
     };
     // The next load would abort the run too, but might not start for a long time.
-    abort_stopped(context)?;
+    match abort_stopped(context) {
+        Err(JobError::Index(EngineError::Locked(_))) => {}
+        done => done?,
+    }
     Ok(bucket)
 }
 

@@ -21,7 +21,7 @@ pub enum AuditState {
     Closed,
     /// There is no such bucket.
     Missing,
-    /// The host didn't respond with a listing.
+    /// The host didn't respond with a listing, or another command was writing to the index.
     Unreachable,
     /// The bucket is on the removal list. We didn't request it.
     Removed,

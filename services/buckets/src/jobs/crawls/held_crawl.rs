@@ -12,7 +12,7 @@ use crate::jobs::write_session::new_name;
 use crate::model::package::Capability;
 use crate::store::crawl_claims::{self, Claim, Held};
 use crate::store::crawls::Crawl;
-use crate::store::packages;
+use crate::store::{crawl_listings, packages};
 
 /// Heartbeats per lease.
 const SIGNS: u64 = 3;
@@ -47,6 +47,9 @@ impl HeldCrawl {
         wanted: Wanted<'_>,
         seconds: u64,
     ) -> Result<Option<Self>, JobError> {
+        if let Wanted::Due(..) = wanted {
+            drop_outdated_pages(context)?;
+        }
         let holder = new_name();
         let claimed = context.pools.write_blocking(|db| {
             let now = context.clock.unix();
@@ -114,6 +117,16 @@ impl HeldCrawl {
         let is_held = self.context.pools.write_blocking(|db| work(db, held))?;
         if is_held { Ok(()) } else { Err(JobError::Taken(self.crawl.id)) }
     }
+}
+
+/// Deletes pages that no run will use. The pages of crawls that are paused or have ended would
+/// otherwise stay in the database for good.
+fn drop_outdated_pages(context: &JobContext) -> Result<(), JobError> {
+    let (pools, now) = (&context.pools, context.clock.unix());
+    for id in pools.read_blocking(|db| crawl_listings::outdated(db, now))? {
+        pools.write_blocking(|db| crawl_listings::drop_outdated(db, id, now))?;
+    }
+    Ok(())
 }
 
 impl Drop for HeldCrawl {

@@ -53,13 +53,7 @@ pub(super) fn list_bucket(
         }
     };
     let crawl = &held.crawl;
-    let defaults = Defaults {
-        bucket: crawl.format.is_some().then(|| crawl.bucket.clone()),
-        kind: crawl.kind.clone(),
-        format: crawl.format.as_deref().and_then(|name| name.parse().ok()),
-        columns: None,
-    };
-    let listing = Listing::of(&crawl.url, &defaults)?;
+    let listing = Listing::of(&crawl.url, &defaults_of(crawl))?;
     let remote = RemoteOptions { prefix: crawl.prefix.clone(), ..remote.clone() };
     let kind = crawl.kind.clone();
     let bytes = context.pools.read_blocking(|db| -> Result<i64, DatabaseError> {
@@ -90,6 +84,16 @@ pub(super) fn list_bucket(
     }
     held.crawl.is_listed = true;
     Ok(refusal)
+}
+
+/// Returns the values for entries that the pages don't contain themselves.
+pub(super) fn defaults_of(crawl: &Crawl) -> Defaults {
+    Defaults {
+        bucket: crawl.format.is_some().then(|| crawl.bucket.clone()),
+        kind: crawl.kind.clone(),
+        format: crawl.format.as_deref().and_then(|name| name.parse().ok()),
+        columns: None,
+    }
 }
 
 /// A sink that stores the pages.

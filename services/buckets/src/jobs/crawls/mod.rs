@@ -10,6 +10,7 @@ mod list;
 mod manage;
 mod options;
 mod publish;
+mod removed_names;
 mod run;
 
 pub use crate::store::crawls::Crawl;

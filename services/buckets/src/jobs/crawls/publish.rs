@@ -1,6 +1,7 @@
 //! Publishes the pages stored by a crawl.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::time::Duration;
 
 use database::{DatabaseError, Db};
@@ -8,7 +9,7 @@ use database::{DatabaseError, Db};
 use super::etags::changed_files;
 use super::held_crawl::HeldCrawl;
 use super::options::CrawlOptions;
-use crate::engine::{EngineError, Mode, NewerFiles, PublishCounts};
+use crate::engine::{EngineError, Limits, Mode, NewerFiles, PublishCounts, each_row_after};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::load::load_stored;
@@ -18,6 +19,8 @@ use crate::jobs::remote::RemoteOptions;
 use crate::jobs::report::{Report, Tally};
 use crate::jobs::sources::Source;
 use crate::jobs::stored_listing::StoredListing;
+use crate::jobs::write_session::Session;
+use crate::model::file_etag::ChangedFiles;
 use crate::model::id_ranges::IdRanges;
 use crate::store::crawls::{self, Crawl};
 use crate::store::load_runs::{self, LoadRun};
@@ -45,6 +48,8 @@ pub(super) struct Published {
     /// Whether ETags were compared to find changed files. `false` if an earlier process published
     /// the listing, since its run might have been resumed without the ETags.
     pub(super) has_compared_etags: bool,
+    /// Files that the run has replaced because their ETag has changed.
+    pub(super) changed: ChangedFiles,
 }
 
 /// Publishes the pages. If another command is writing, waits briefly.
@@ -57,19 +62,22 @@ pub(super) fn publish(
     let options = load_options(held, options);
     let changed = changed_files(context, &held.crawl)?;
     let (is_incomplete, earlier) = (Cell::new(false), Cell::new(None));
+    let replaced = Cell::new(ChangedFiles::default());
     let load = || -> Result<Published, JobError> {
-        let loaded = load_stored(context, &options, checkpoints, &changed, || {
+        let loaded = load_stored(context, &options, checkpoints, &changed, |session| {
             if let Some(report) = published_before(context, &held.crawl)? {
                 earlier.set(Some(report));
                 return Ok(None);
             }
             let chosen = newer_files(context, held)?;
             is_incomplete.set(chosen.is_incomplete);
+            replaced.set(replaced_files(session, &held.crawl, &chosen, &changed)?);
             Ok(Some((chosen.mode, chosen.newer)))
         })?;
         let has_compared_etags = loaded.is_some();
         let report = loaded.or_else(|| earlier.take()).unwrap_or_default();
-        Ok(Published { report, is_incomplete: is_incomplete.get(), has_compared_etags })
+        let (is_incomplete, changed) = (is_incomplete.get(), replaced.take());
+        Ok(Published { report, is_incomplete, has_compared_etags, changed })
     };
     for _ in 1..ATTEMPTS {
         match load() {
@@ -152,6 +160,31 @@ fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobErro
     Ok(Chosen { mode: Mode::Replace, newer, is_incomplete })
 }
 
+/// Returns the `changed` files without those that the run leaves in the index, because other runs
+/// have added them since the listing began.
+fn replaced_files(
+    session: &Session,
+    crawl: &Crawl,
+    chosen: &Chosen,
+    changed: &ChangedFiles,
+) -> Result<ChangedFiles, JobError> {
+    let Some(newer) = chosen.newer.as_ref().filter(|_| changed.count() > 0) else {
+        return Ok(changed.clone());
+    };
+    if chosen.mode == Mode::Append {
+        return Ok(ChangedFiles::default());
+    }
+    let pools = &session.context.pools;
+    let bucket = pools.read_blocking(|db| buckets::by_address(db, &crawl.bucket))?;
+    let Some(bucket) = bucket else { return Ok(changed.clone()) };
+    let (own, mut kept) = ((Some(bucket.id), newer.after), HashSet::new());
+    each_row_after(&*session.index, own, &Limits::none(), |row| -> Result<(), JobError> {
+        kept.extend(changed.find(&row.path, &row.attributes));
+        Ok(())
+    })?;
+    Ok(changed.without(&kept))
+}
+
 /// Returns `true` if a run that might cover the bucket started before the crawl's listing but was
 /// published afterwards. Files added by such a run count as newer than the listing even though they
 /// aren't.
@@ -181,15 +214,20 @@ fn follows_older_listing(db: &mut Db, crawl: &Crawl) -> Result<bool, DatabaseErr
     Ok(false)
 }
 
-fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {
-    let crawl = &held.crawl;
-    let stored = StoredListing {
+/// Returns the crawl's listing as far as it is stored.
+pub(super) fn stored_listing(crawl: &Crawl) -> StoredListing {
+    StoredListing {
         crawl: crawl.id,
         listing: crawl.listing,
         begun_at: crawl.begun_at,
         pages: crawl.pages as u64,
         broken: crawl.broken.clone(),
-    };
+    }
+}
+
+fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {
+    let crawl = &held.crawl;
+    let stored = stored_listing(crawl);
     LoadOptions {
         format: crawl.format.clone(),
         bucket: crawl.format.is_some().then(|| crawl.bucket.clone()),

@@ -10,6 +10,7 @@ use super::list::{is_old, list_bucket};
 use super::manage::unknown;
 use super::options::CrawlOptions;
 use super::publish::{Published, publish};
+use super::removed_names::has_removed_names;
 use crate::engine::{EngineError, PublishCounts};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::{JobError, losses_text};
@@ -17,8 +18,10 @@ use crate::jobs::load::abort_stopped_crawl;
 use crate::jobs::options::CheckpointPolicy;
 use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Refusal, RemoteOptions};
+use crate::model::file_etag::ChangedFiles;
 use crate::store::crawl_listings::{self, RunEnd};
-use crate::store::{buckets, crawls, generations, removals};
+use crate::store::crawls::{self, Crawl};
+use crate::store::{buckets, generations, removals};
 
 /// Seconds before retrying after a temporary failure.
 const AGAIN: i64 = 60;
@@ -182,10 +185,10 @@ fn finish(
     let (id, bucket) = (held.crawl.id, held.crawl.bucket.clone());
     let failed = |text: String| CrawlOutcome::failed(held, format!("failed: {text}"));
     let error = match done {
-        Ok(Published { report, is_incomplete, has_compared_etags }) => {
+        Ok(Published { report, is_incomplete, has_compared_etags, changed: etags }) => {
             let note = report.tally.incomplete.first().or(report.truncated.first()).cloned();
             let note = note.or(is_incomplete.then(|| OVERLAPPED.to_owned()));
-            let keeps_etags = note.is_none() && has_compared_etags;
+            let is_whole = note.is_none();
             // The listing of a prefix never covers the bucket.
             let partial = report.tally.partial.into_iter().next();
             let note = note.or(partial.filter(|_| held.crawl.prefix.is_empty()));
@@ -193,7 +196,11 @@ fn finish(
             let incomplete = note.map_or(String::new(), |note| format!("; incomplete: {note}"));
             let PublishCounts { added: new, replaced: changed, removed: gone, .. } = report.counts;
             let outcome = format!("{new} new, {changed} changed, {gone} gone{incomplete}");
-            let run = if keeps_etags { Run::Complete } else { Run::Answered };
+            let run = match (has_compared_etags, is_whole) {
+                (true, true) => Run::Complete,
+                (true, false) => Run::Incomplete(&etags),
+                (false, _) => Run::Answered,
+            };
             record(held, started, &outcome, run)?;
             return Ok(CrawlOutcome { crawl: id, bucket, complete, new, changed, gone, outcome });
         }
@@ -212,8 +219,7 @@ fn finish(
         }
         JobError::Stopped(_) | JobError::Index(EngineError::Locked(_)) => {
             let recorded = recorded_failure(held, &error);
-            // Stored pages contain names that a takedown has removed.
-            if context.pools.read_blocking(|db| removals::names_bucket(db, &bucket))? {
+            if !has_waited(&held.crawl, &recorded) && has_removed_names(context, &held.crawl)? {
                 record(held, started, &recorded, Run::Failed)?;
             } else {
                 put_off(context, held, &recorded)?;
@@ -270,6 +276,12 @@ fn taken_text(
     })
 }
 
+/// Returns `true` if an earlier run had to wait with the same pages for the same reason. It has
+/// searched them for removed names, and later takedowns drop pages themselves.
+fn has_waited(crawl: &Crawl, outcome: &str) -> bool {
+    crawl.outcome == stored(outcome) && crawl.last_at > Some(crawl.begun_at)
+}
+
 /// Records a temporary failure.
 fn put_off(context: &JobContext, held: &HeldCrawl, outcome: &str) -> Result<(), JobError> {
     let now = context.clock.unix();
@@ -302,12 +314,15 @@ fn stored(outcome: &str) -> String {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Run {
+#[derive(Clone, Copy)]
+enum Run<'a> {
     /// The complete listing was published, so the next listing is compared with its ETags. After
     /// any other run, the next listing is still compared with the older ETags, so that no change is
     /// missed.
     Complete,
+    /// An incomplete listing was published, which reported that the ETags of these files changed.
+    /// The next listing is compared with their new ETags, so that they are reported once.
+    Incomplete(&'a ChangedFiles),
     /// The bucket responded with a listing, so it isn't gone.
     Answered,
     /// The run failed, possibly before it requested the bucket.
@@ -315,12 +330,16 @@ enum Run {
 }
 
 /// Records a run. If the bucket was hidden and has now responded, this makes it visible again.
-fn record(held: &HeldCrawl, started: i64, outcome: &str, run: Run) -> Result<(), JobError> {
-    let is_answered = run != Run::Failed;
+fn record(held: &HeldCrawl, started: i64, outcome: &str, run: Run<'_>) -> Result<(), JobError> {
+    let is_answered = !matches!(run, Run::Failed);
     let gone_since = held.crawl.gone_since.filter(|_| !is_answered);
     let due_at = started.saturating_add(held.crawl.every_seconds);
-    let (text, keeps_etags) = (stored(outcome), run == Run::Complete);
-    let end = RunEnd { started, due_at, outcome: &text, gone_since, keeps_etags };
+    let (text, keeps_etags) = (stored(outcome), matches!(run, Run::Complete));
+    let reported = match run {
+        Run::Incomplete(etags) => Some(etags),
+        Run::Complete | Run::Answered | Run::Failed => None,
+    };
+    let end = RunEnd { started, due_at, outcome: &text, gone_since, keeps_etags, reported };
     held.update(|db, held_crawl| {
         let is_held = crawl_listings::record(db, held_crawl, end)?;
         if is_held && is_answered && buckets::show(db, &held.crawl.bucket)? {
@@ -350,7 +369,8 @@ fn refuse(
     };
     let text = stored(&format!("{outcome}{note}"));
     let due_at = started.saturating_add(crawl.every_seconds);
-    let end = RunEnd { started, due_at, outcome: &text, gone_since, keeps_etags: false };
+    let (keeps_etags, reported) = (false, None);
+    let end = RunEnd { started, due_at, outcome: &text, gone_since, keeps_etags, reported };
     held.update(|db, held_crawl| -> Result<bool, DatabaseError> {
         let is_held = crawl_listings::record(db, held_crawl, end)?;
         if is_held && hides && buckets::hide(db, &crawl.bucket, started)? {

@@ -91,6 +91,9 @@ impl std::fmt::Display for Part {
 /// Receives the contents of a source, in order. By default, only files and broken sources are
 /// handled, and the rest is ignored.
 pub trait Sink {
+    /// The source only has files of this bucket. Called first, if the bucket is known before the
+    /// source is read.
+    fn only_bucket(&mut self, _: &str) {}
     /// A file. If it's rejected, the caller also passes it to [`Sink::bad`].
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError>;
     /// A bad line or entry.

@@ -24,6 +24,14 @@ pub struct PageEnd {
     last: Option<String>,
 }
 
+impl PageEnd {
+    /// Returns `true` if this is the end of a page whose last key, or marker for the next page,
+    /// begins with a prefix.
+    pub fn is_below(&self, prefix: &str) -> bool {
+        [&self.next, &self.last].into_iter().flatten().any(|name| name.starts_with(prefix))
+    }
+}
+
 impl Link {
     /// Adds a key. Call this in the order of the page.
     pub(super) fn add_key(&mut self, key: &str) {

@@ -6,6 +6,7 @@ use std::io::BufRead;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::defaults::Defaults;
 use super::entry::{Bad, Item, Part, Sink, Skipped, Taken};
@@ -61,11 +62,29 @@ impl Line<'_> {
         if self.bucket.is_some() {
             return None;
         }
-        let url = self.path.as_deref()?;
-        let (name, path) = url.strip_prefix("s3://")?.split_once('/')?;
-        let (bucket, path) = (format!("s3://{name}"), path.to_owned());
+        let (bucket, path) = parts_of_url(self.path.as_deref()?)?;
         self.path = Some(Cow::Owned(path));
         Some(bucket)
+    }
+}
+
+/// Splits an `s3://` URL into the bucket and the path.
+fn parts_of_url(url: &str) -> Option<(String, String)> {
+    let (name, path) = url.strip_prefix("s3://")?.split_once('/')?;
+    Some((format!("s3://{name}"), path.to_owned()))
+}
+
+/// Returns the bucket and path in a bad line, or in a bad entry that was converted to NDJSON.
+/// `bucket` overrides the line's bucket. A missing path is empty. Returns `None` if the line can't
+/// be parsed or has no bucket.
+pub fn named_file(line: &[u8], bucket: Option<&str>) -> Option<(String, String)> {
+    // Fields that the reader can't parse don't matter here.
+    let line: Map<String, Value> = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
+    let text = |name: &str| line.get(name).and_then(Value::as_str);
+    let path = ["fullPath", "path", "key", "Key"].into_iter().find_map(text).unwrap_or_default();
+    match bucket.or_else(|| text("bucket")) {
+        Some(bucket) => Some((bucket.to_owned(), path.to_owned())),
+        None => parts_of_url(path),
     }
 }
 
@@ -171,4 +190,28 @@ fn parsed(content: &[u8]) -> Result<Line<'_>, String> {
 
 fn missing(field: &str) -> String {
     format!("the field {field} is missing")
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(r#"{"bucket":"b","fullPath":"p","size":-1}"#, None, Some(("b", "p")))]
+    #[case(r#"{"bucket":"b","Key":"p","size":1,"size":2}"#, Some("c"), Some(("c", "p")))]
+    #[case(r#"{"key":"s3://b/p/q","type":5}"#, None, Some(("s3://b", "p/q")))]
+    #[case(r#"{"bucket":"b"}"#, None, Some(("b", "")))]
+    #[case(r#"{"fullPath":"p"}"#, None, None)]
+    #[case(r#"{"bucket":"b","fullPath":"p"#, None, None)]
+    fn bad_lines_name_files(
+        #[case] line: &str,
+        #[case] bucket: Option<&str>,
+        #[case] expected: Option<(&str, &str)>,
+    ) {
+        let named = named_file(line.as_bytes(), bucket);
+        let named = named.as_ref().map(|(bucket, path)| (bucket.as_str(), path.as_str()));
+        assert_eq!(named, expected, "{line}");
+    }
 }

@@ -21,6 +21,9 @@ pub fn read(
     defaults: &Defaults,
     sink: &mut dyn Sink,
 ) -> Result<(), JobError> {
+    if let Some(bucket) = defaults.bucket.clone().or_else(|| address_in(name)) {
+        sink.only_bucket(&bucket);
+    }
     match unpacked(name, source).and_then(as_utf8) {
         Ok(unpacked) => read_input(name, Meter::new(unpacked), defaults, sink),
         Err(error) => sink.broken(error.to_string()),

@@ -158,7 +158,10 @@ impl Fetcher {
                 Failure::Unreachable(reason) => (reason, None),
             };
             if attempt >= attempts {
-                let (path, reason) = (url.to_string(), format!("{reason}, {attempts} times"));
+                let mut listing = url.clone();
+                // The query can contain the last file name, and errors are stored.
+                listing.set_query(None);
+                let (path, reason) = (listing.to_string(), format!("{reason}, {attempts} times"));
                 return Err(match connected {
                     true => JobError::Source { path, error: std::io::Error::other(reason) },
                     false => JobError::Unreachable { path, reason },

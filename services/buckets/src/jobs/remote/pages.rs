@@ -64,6 +64,7 @@ pub(in crate::jobs) fn read_pages(
     from: Option<Place>,
     sink: &mut dyn PageSink,
 ) -> Result<(), JobError> {
+    sink.only_bucket(&listing.bucket);
     let mut fetcher = Fetcher::new(options, &listing.bucket)?;
     let listing = &listing.below(&options.prefix);
     let defaults = Defaults {

@@ -19,6 +19,7 @@ pub(in crate::jobs) fn read_stored(
     from: Option<Place>,
     sink: &mut dyn PageSink,
 ) -> Result<(), JobError> {
+    sink.only_bucket(&listing.bucket);
     let defaults = Defaults {
         bucket: Some(listing.bucket.clone()),
         kind: kind.map(str::to_owned),

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use buckets::engine::{FileIndex, Mode};
+use buckets::engine::{Cluster, ClusterIndex, FileIndex, Mode};
+use reqwest::Url;
+use testkit::{HttpPeer, PeerAnswer};
 
-use super::{Table, raw};
+use super::{Servers, Table, Throwaway, first_server, raw};
 use crate::paging::removed_while_read;
 
 #[test]
@@ -47,6 +50,87 @@ fn removal_erases_files_from_disk() {
         assert!(!holds(folders, "it's"), "the prefix is still on disk");
         assert!(holds(folders, other));
     }
+}
+
+#[test]
+fn removal_erases_the_earlier_progress_of_a_run() {
+    let Some(table) = Table::new() else { return };
+    table.publish(1, Mode::Replace, &[(2, "a")]);
+    let last_name = "xqzjvkwpyfgmbhdc";
+    let mut writer = table.index.writer(64).unwrap();
+    writer.begin(2).unwrap();
+    writer.checkpoint(last_name.to_owned()).unwrap();
+    assert_eq!(writer.remove(1, 2, None, Some("{}".to_owned())).unwrap(), 1);
+    let journal = format!("default.buckets_journal_{}", table.throwaway.generation);
+    assert_eq!(raw(&format!("SELECT count() FROM {journal}")).trim(), "1");
+    if let Some(folders) = table_folders(&table) {
+        assert!(!holds(&folders, last_name));
+    }
+}
+
+/// Part of the statement with which a verification begins.
+const CHECK: &str = "sum(cityHash64(id";
+
+/// Starts a server that passes requests on to the first server. Does some work before it passes on a
+/// request with this text.
+fn passing_on(text: &'static str, work: impl Fn() + Send + Sync + 'static) -> HttpPeer {
+    HttpPeer::start(move |request| {
+        if request.body.contains(text) {
+            work();
+        }
+        let asked = Url::parse(&format!("http://x{}", request.target)).unwrap();
+        let mut url = Url::parse(&first_server()).unwrap();
+        url.set_query(asked.query());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let request = reqwest::Client::new().post(url).body(request.body.clone());
+            let answer = request.send().await.unwrap();
+            let status = answer.status().as_u16();
+            PeerAnswer::Full(status, Vec::new(), answer.bytes().await.unwrap().to_vec())
+        })
+    })
+}
+
+#[test]
+fn removal_during_verify_is_not_damage() {
+    let Some(throwaway) = Throwaway::on(Servers::One) else { return };
+    let table = Table { index: throwaway.open(), throwaway };
+    table.publish(1, Mode::Replace, &[(1, "a"), (2, "b")]);
+    let (removing, is_done) = (table.throwaway.open(), AtomicBool::new(false));
+    let peer = passing_on(CHECK, move || {
+        if !is_done.swap(true, Ordering::Relaxed) {
+            assert_eq!(removing.writer(64).unwrap().remove(1, 2, None, None).unwrap(), 1);
+        }
+    });
+    let index = opened_through(&peer, &table);
+    assert_eq!(index.verify().unwrap(), Vec::<String>::new());
+    assert_eq!(index.summary().counts.len(), 1, "the removal took place");
+}
+
+#[test]
+fn verify_of_an_index_that_keeps_changing_says_so() {
+    let Some(throwaway) = Throwaway::on(Servers::One) else { return };
+    let table = Table { index: throwaway.open(), throwaway };
+    let files: Vec<(u64, &str)> = (1..10).map(|bucket| (bucket, "a")).collect();
+    table.publish(1, Mode::Replace, &files);
+    let (removing, removals) = (table.throwaway.open(), AtomicU64::new(0));
+    let peer = passing_on(CHECK, move || {
+        let removal = removals.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut writer = removing.writer(64).unwrap();
+        assert_eq!(writer.remove(removal as i64, removal, None, None).unwrap(), 1);
+    });
+    let refused = opened_through(&peer, &table).verify().unwrap_err().to_string();
+    let expected = "the index is being written: it changed during each check; run verify again";
+    assert_eq!(refused, expected);
+    assert_eq!(table.index.verify().unwrap(), Vec::<String>::new());
+}
+
+/// Opens the table's generation through a server that passes requests on.
+fn opened_through(peer: &HttpPeer, table: &Table) -> ClusterIndex {
+    let mut url = Url::parse(&first_server()).unwrap();
+    url.set_ip_host(peer.address().ip()).unwrap();
+    url.set_port(Some(peer.address().port())).unwrap();
+    Cluster::connect(url.as_str(), None).unwrap().open(table.throwaway.generation).unwrap()
 }
 
 /// Returns the folders of the tables, or `None` if they cannot be read.

@@ -175,18 +175,39 @@ impl ClusterWriter {
     fn erase(&mut self) -> Result<(), ClusterError> {
         if self.features.cleanup_thread {
             // Tables from earlier versions have other settings.
-            let (files, settings) = (&self.tables.files, self.features.part_settings());
-            self.on_all_servers(&format!("ALTER TABLE {files} MODIFY SETTING {settings}"))?;
+            let settings = self.features.part_settings();
+            for table in [&self.tables.files, &self.tables.journal] {
+                self.on_all_servers(&format!("ALTER TABLE {table} MODIFY SETTING {settings}"))?;
+            }
         }
         self.delete_dead(Erasure::Now)?;
         for server in self.servers.all() {
             self.wait_for_mutations(server)?;
         }
         self.forget_deleted_batches()?;
+        for server in self.servers.journal_servers() {
+            self.forget_older_states(server)?;
+        }
         for server in self.servers.all() {
-            self.wait_for_old_parts(server)?;
+            self.wait_for_old_parts(server, &self.tables.files)?;
+        }
+        for server in self.servers.journal_servers() {
+            self.wait_for_old_parts(server, &self.tables.journal)?;
         }
         Ok(())
+    }
+
+    /// Merges the journal until only the newest state is left. The progress of a run in earlier
+    /// states can contain file names.
+    fn forget_older_states(&self, server: &Server) -> Result<(), ClusterError> {
+        let journal = &self.tables.journal;
+        let merge = format!("OPTIMIZE TABLE {journal} FINAL");
+        let count = format!("SELECT count() FROM {journal} FORMAT RowBinary");
+        // This has no effect while the server is merging the table by itself.
+        self.wait("a merge of the journal", || {
+            self.client.execute(&server.url, &merge)?;
+            Ok(Rows::of(&self.client.execute(&server.url, &count)?).u64()? <= 1)
+        })
     }
 
     /// Returns an unused batch number, even if earlier attempts failed halfway.
@@ -220,16 +241,16 @@ impl ClusterWriter {
         Rows::of(&self.client.execute(&server.url, &statement)?).u64()
     }
 
-    /// Selects the rows of a system table that refer to the file table.
-    fn about_files(&self) -> String {
-        let (database, table) = (&self.tables.database, Tables::bare(&self.tables.files));
+    /// Selects the rows of a system table that refer to one of our tables.
+    fn about(&self, table: &str) -> String {
+        let (database, table) = (&self.tables.database, Tables::bare(table));
         format!("database = {} AND table = {}", sql::text(database), sql::text(table))
     }
 
     fn running_mutations(&self, server: &Server) -> Result<u64, ClusterError> {
         let statement = format!(
             "SELECT count() FROM system.mutations WHERE {} AND NOT is_done FORMAT RowBinary",
-            self.about_files()
+            self.about(&self.tables.files)
         );
         Rows::of(&self.client.execute(&server.url, &statement)?).u64()
     }
@@ -238,13 +259,13 @@ impl ClusterWriter {
         self.wait("a deletion", || Ok(self.running_mutations(server)? == 0))
     }
 
-    /// Waits until the parts replaced by a mutation are deleted.
-    fn wait_for_old_parts(&self, server: &Server) -> Result<(), ClusterError> {
-        let old = self.inactive_parts(server)?;
+    /// Waits until the parts of a table that were replaced by a mutation or merge are deleted.
+    fn wait_for_old_parts(&self, server: &Server, table: &str) -> Result<(), ClusterError> {
+        let old = self.inactive_parts(server, table)?;
         let started = Instant::now();
         let mut woken = false;
         self.wait("the deletion of old parts", || {
-            if self.inactive_parts(server)?.is_disjoint(&old) {
+            if self.inactive_parts(server, table)?.is_disjoint(&old) {
                 return Ok(true);
             }
             let asleep = !self.features.cleanup_thread && started.elapsed() > WAKE_AFTER;
@@ -252,17 +273,20 @@ impl ClusterWriter {
                 woken = true;
                 // A mutation that doesn't match anything makes the server check the table right
                 // away.
-                let files = &self.tables.files;
-                self.client.execute(&server.url, &format!("ALTER TABLE {files} DELETE WHERE 0"))?;
+                self.client.execute(&server.url, &format!("ALTER TABLE {table} DELETE WHERE 0"))?;
             }
             Ok(false)
         })
     }
 
-    fn inactive_parts(&self, server: &Server) -> Result<BTreeSet<String>, ClusterError> {
+    fn inactive_parts(
+        &self,
+        server: &Server,
+        table: &str,
+    ) -> Result<BTreeSet<String>, ClusterError> {
         let statement = format!(
             "SELECT name FROM system.parts WHERE {} AND NOT active FORMAT RowBinary",
-            self.about_files()
+            self.about(table)
         );
         let answer = self.client.execute(&server.url, &statement)?;
         let mut rows = Rows::of(&answer);
