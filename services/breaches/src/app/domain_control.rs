@@ -143,19 +143,26 @@ pub async fn count_added(state: &State, added: Vec<String>) {
     for domain in added.into_iter().take(COUNTED_AT_ONCE) {
         if let Err(error) = count_one(state, domain).await {
             log::warn!("a subdomain could not be counted and will be retried: {error}");
+            if error.is_temporary() {
+                // The others would have to wait, too.
+                break;
+            }
         }
     }
 }
 
-/// Counts an inherited subdomain.
+/// Counts an inherited subdomain during a request. Uses a pooled connection, because clients could
+/// otherwise open any number of connections. On SQLite, other writers may have to wait for a load,
+/// so saving the count is retried.
 ///
 /// # Errors
-/// Returns any database error.
+/// [`DatabaseError::Busy`] if all connections for long reads are in use, or any other error.
 pub(super) async fn count_one(state: &State, domain: String) -> Result<(), DatabaseError> {
     let (name, pools) = (domain.clone(), state.pools());
-    let count = pools.read_apart(move |db| count_now(db, &name)).await?;
+    let count = pools.read_long(move |db| count_now(db, &name)).await?;
     let now = state.clock().unix();
-    pools.write(move |db| note_count(db, &domain, &count, now)).await
+    let note = move |db: &mut Db| note_count(db, &domain, &count, now);
+    pools.write_with_retries(DatabaseError::is_busy, note).await
 }
 
 /// A domain about to be marked as verified.

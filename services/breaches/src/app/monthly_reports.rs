@@ -51,8 +51,8 @@ pub async fn set_monthly_report(
     }
 }
 
-/// Turns the monthly email on or off, starting with the current month. Returns `false` if the
-/// subscriber doesn't control the domain.
+/// Turns the monthly email on or off, starting with the current month. Returns `false` if that's
+/// impossible because the subscriber doesn't control the domain.
 ///
 /// # Errors
 /// Returns an error if the query fails.

@@ -11,7 +11,7 @@ use super::monthly_reports::change_monthly_report;
 use super::{mails, notices};
 use crate::error::Error;
 use crate::state::State;
-use crate::store::{domain_controls, messages, subscribers};
+use crate::store::{domain_controls, messages, subscribers, turns};
 
 /// Emails a link to confirm notices.
 ///
@@ -117,6 +117,8 @@ fn begin_notices(
     subscriber: i64,
     address: &EmailAddress,
 ) -> Result<(), DatabaseError> {
+    // Without this lock, a removal that commits at the same time would miss these records.
+    turns::take_subscriber(db, subscriber)?;
     if subscribers::notifies(db, subscriber)? {
         return Ok(());
     }

@@ -15,9 +15,9 @@ use crate::metrics;
 use crate::model::{AccountKey, OptOut, id_list};
 use crate::state::State;
 use crate::store::{
-    account_links, admin_events, breaches, domain_controls, jobs, mail_domains, mail_tokens,
-    messages, notices, opt_outs, sessions, stealer_logs, subscribers, suppressed_links,
-    unused_domains, versions,
+    account_links, admin_events, breaches, cluster, domain_controls, jobs, mail_domains,
+    mail_tokens, messages, notices, opt_outs, sessions, stealer_logs, subscribers,
+    suppressed_links, turns, unused_domains, versions,
 };
 
 /// Hides an address or removes its data, in one transaction. If [`OptOut::Breaches`] was chosen
@@ -39,6 +39,7 @@ pub fn opt_out(
         jobs::exclude(db, &address.sha1(), None)?;
     }
     if choice != OptOut::Public {
+        cluster::complete_commits_of(db, AccountKey::of(&address.sha1()).0)?;
         remove_all(db, address)?;
         forget_owner(db, address, choice)?;
     }
@@ -70,10 +71,13 @@ pub fn remove_link(
     breach: u16,
     now: i64,
 ) -> Result<bool, OperatorError> {
+    let key = AccountKey::of(&address.sha1());
     versions::lock_accounts(db)?;
+    cluster::complete_commits_of(db, key.0)?;
     jobs::exclude(db, &address.sha1(), Some(breach))?;
-    jobs::forget_key(db, AccountKey::of(&address.sha1()).0)?;
+    jobs::forget_key(db, key.0)?;
     if let Some(subscriber) = subscribers::id(db, address)? {
+        turns::take_subscriber(db, subscriber)?;
         notices::forget_breach(db, subscriber, breach)?;
         messages::forget_key(db, &breach_key(breach, subscriber))?;
     }
@@ -149,6 +153,7 @@ fn remove_domains(
 fn forget_owner(db: &mut Db, address: &EmailAddress, choice: OptOut) -> Result<(), OperatorError> {
     mail_tokens::forget_address(db, address.as_str())?;
     let Some(subscriber) = subscribers::id(db, address)? else { return Ok(()) };
+    turns::take_subscriber(db, subscriber)?;
     notices::forget_recorded(db, subscriber)?;
     messages::forget_own(db, subscriber)?;
     let is_listening = choice == OptOut::Delete && subscribers::notifies(db, subscriber)?;

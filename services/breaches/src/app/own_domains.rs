@@ -13,7 +13,7 @@ use crate::model::plan::Features;
 use crate::model::verification::{EmailAlias, Proof, VerificationMethod};
 use crate::state::State;
 use crate::store::domain_controls::{self, Control};
-use crate::store::{admin_events, domain_inheritance};
+use crate::store::{admin_events, domain_inheritance, turns};
 
 /// Limit on proof lookups per subscriber, as (count, period). Each one contacts an external server.
 const LOOKS: (u32, Duration) = (30, Duration::from_secs(60));
@@ -144,7 +144,8 @@ pub async fn send_domain_mail(
     domain_mail::send(state, subscriber, domain, alias).await
 }
 
-/// Removes a domain and its inherited subdomains. Returns `false` if it didn't exist.
+/// Removes a domain and its inherited subdomains. Returns `false` if it didn't exist. Only the
+/// removal of a verified domain is logged, because anyone can add and remove others without end.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -155,11 +156,14 @@ pub async fn remove_domain(
 ) -> Result<bool, Error> {
     let (name, now) = (domain.to_string(), state.clock().unix());
     let remove = move |db: &mut Db| -> Result<bool, DatabaseError> {
+        turns::take_subscriber(db, subscriber)?;
+        let is_verified = domain_controls::verified(db, subscriber, &name)?.is_some();
         match domain_inheritance::revoke(db, subscriber, &name) {
-            Ok(()) => {
+            Ok(()) if is_verified => {
                 admin_events::add(db, now, "domain remove", &name, "by the subscriber")?;
                 Ok(true)
             }
+            Ok(()) => Ok(true),
             Err(DatabaseError::NotFound) => Ok(false),
             Err(error) => Err(error),
         }

@@ -25,7 +25,10 @@ pub enum FileFormat {
     /// A database dump. Addresses are read from one column of its INSERT and COPY statements. A dump
     /// that ends after VALUES or after a row of an INSERT is taken as complete
     Sql,
-    /// Free text. Addresses are found anywhere in it
+    /// Free text. Addresses are found anywhere in it. What follows a label such as `Password:`, or an
+    /// address and `:`, `|` or `--`, is skipped. After `,`, `;`, a tab or a blank, a secret such as
+    /// `p@ss.me` cannot be distinguished from a second address, unless the first line has titles such
+    /// as `email;password`: read lists with secrets as combo or csv
     Text,
 }
 

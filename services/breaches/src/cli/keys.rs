@@ -8,9 +8,9 @@ use database::Db;
 use domain::EmailAddress;
 use serde_json::json;
 
-use super::output::{Output, record};
+use super::output::Output;
 use crate::jobs::JobContext;
-use crate::store::subscribers;
+use crate::store::{admin_events, subscribers};
 
 /// The subcommand `keys`.
 #[derive(clap::Args)]
@@ -24,18 +24,12 @@ pub struct Keys {
 
 impl Keys {
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
-        let (mut event, mut revoked) = (None, None);
-        match &self.command {
-            KeysCommand::Issue { owner, .. } => event = Some(("keys issue", owner.clone())),
-            KeysCommand::Rotate { id, .. } => event = Some(("keys rotate", format!("key {id}"))),
-            KeysCommand::Revoke { id, .. } => {
-                event = Some(("keys revoke", format!("key {id}")));
-                revoked = Some(*id);
-            }
-            KeysCommand::List { .. } => {}
-        }
-        let done = self.command.run(&context.pools, &Subscribers, context.clock.unix())?;
-        record(context, event)?;
+        let now = context.clock.unix();
+        let revoked = match self.command {
+            KeysCommand::Revoke { id } => Some(id),
+            _ => None,
+        };
+        let done = self.command.run(&context.pools, &Subscribers { now }, now)?;
         if let (Some(id), true) = (revoked, self.json) {
             Output { json: true }.print(&json!({ "id": id, "state": "revoked" }), "")?;
         }
@@ -44,7 +38,10 @@ impl Keys {
 }
 
 /// Keys belong to subscribers, each of whom can have only one live key.
-pub struct Subscribers;
+struct Subscribers {
+    /// Time of the command in Unix seconds.
+    now: i64,
+}
 
 impl Owners for Subscribers {
     fn canonical(&self, db: &mut Db, owner: &str) -> anyhow::Result<String> {
@@ -56,5 +53,9 @@ impl Owners for Subscribers {
 
     fn one_live_key(&self) -> bool {
         true
+    }
+
+    fn record(&self, db: &mut Db, action: &str, subject: &str) -> anyhow::Result<()> {
+        Ok(admin_events::add(db, self.now, action, subject, "")?)
     }
 }

@@ -176,14 +176,9 @@ impl shell::Cli for Cli {
             }
             Some(ref command) => {
                 let settings = &self.settings;
-                let missing = settings
-                    .database
-                    .missing_file(&settings.shell.data_dir, Breaches::INFO.name)?;
-                if let Some(path) = missing.filter(|_| command.reads_only()) {
-                    anyhow::bail!(
-                        "the database {} does not exist; nothing was created",
-                        path.display()
-                    );
+                if command.reads_only() {
+                    let data_dir = &settings.shell.data_dir;
+                    settings.database.refuse_missing(data_dir, Breaches::INFO.name)?;
                 }
                 let context = self.context()?;
                 self.operate(context)

@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::process::ExitCode;
 
-use database::DatabaseError;
 use serde::Serialize;
 
-use crate::jobs::{Forecast, JobContext, Outcome, SkipReason};
-use crate::store::admin_events;
+use crate::jobs::{Forecast, Outcome, SkipReason};
 
 /// Exit code of a load that skipped some rows.
 const SOME_SKIPPED: u8 = 3;
@@ -118,11 +116,4 @@ pub struct LoadEnding {
     pub no_notify: bool,
     #[command(flatten)]
     pub output: Output,
-}
-
-/// Records a change by the operator (action and subject) in the audit log.
-pub fn record(context: &JobContext, event: Option<(&str, String)>) -> Result<(), DatabaseError> {
-    let Some((action, subject)) = event else { return Ok(()) };
-    let now = context.clock.unix();
-    context.pools.write_blocking(|db| admin_events::add(db, now, action, &subject, ""))
 }

@@ -7,10 +7,10 @@ use auth::{PlanColumns, PlansCommand};
 use database::Db;
 use serde_json::{Value, json};
 
-use super::output::{Output, record};
+use super::output::Output;
 use crate::jobs::JobContext;
 use crate::model::plan::{Family, Features};
-use crate::store::plan_features;
+use crate::store::{admin_events, plan_features};
 
 /// The subcommand `plans`.
 #[derive(clap::Args)]
@@ -24,16 +24,14 @@ pub struct Plans {
 
 impl Plans {
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
-        let event = match &self.command {
-            PlansCommand::Set { code, .. } => Some(("plans set", code.clone())),
-            PlansCommand::Hide { code, .. } => Some(("plans hide", code.clone())),
+        let changed = match &self.command {
+            PlansCommand::Set { code, .. } | PlansCommand::Hide { code } => Some(code.clone()),
             PlansCommand::List { .. } => None,
         };
-        let changed = event.as_ref().map(|(_, code)| code.clone());
-        let done = self.command.run(&context.pools, &FeatureColumns)?;
-        record(context, event)?;
+        let columns = FeatureColumns { now: context.clock.unix() };
+        let done = self.command.run(&context.pools, &columns)?;
         if let (Some(code), true) = (changed, self.json) {
-            let plan = plan_as_json(context, &code)?;
+            let plan = plan_as_json(context, &columns, &code)?;
             Output { json: true }.print(&plan, "")?;
         }
         Ok(done)
@@ -41,10 +39,14 @@ impl Plans {
 }
 
 /// Returns a plan as printed by `plans list`.
-fn plan_as_json(context: &JobContext, code: &str) -> anyhow::Result<Value> {
+fn plan_as_json(
+    context: &JobContext,
+    columns: &FeatureColumns,
+    code: &str,
+) -> anyhow::Result<Value> {
     let list = PlansCommand::<FeatureFlags>::List { json: true };
     let mut text = Vec::new();
-    list.run_to(&context.pools, &FeatureColumns, &mut text)?;
+    list.run_to(&context.pools, columns, &mut text)?;
     let plans: Vec<Value> = serde_json::from_slice(&text)?;
     Ok(plans.into_iter().find(|plan| plan["code"] == code).unwrap_or_default())
 }
@@ -92,7 +94,10 @@ fn family(word: &str) -> Result<Family, String> {
 }
 
 /// Adds plan features to the shared command.
-pub struct FeatureColumns;
+struct FeatureColumns {
+    /// Time of the command in Unix seconds.
+    now: i64,
+}
 
 impl PlanColumns<FeatureFlags> for FeatureColumns {
     fn set(&self, db: &mut Db, code: &str, flags: &FeatureFlags) -> anyhow::Result<()> {
@@ -136,6 +141,10 @@ impl PlanColumns<FeatureFlags> for FeatureColumns {
             ("kanon", json!(features.kanon)),
             ("bulk_check", json!(features.bulk_check)),
         ])
+    }
+
+    fn record(&self, db: &mut Db, action: &str, code: &str) -> anyhow::Result<()> {
+        Ok(admin_events::add(db, self.now, action, code, "")?)
     }
 }
 

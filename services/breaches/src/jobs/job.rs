@@ -155,6 +155,17 @@ pub fn expect_open(db: &mut Db, id: i64, moved: bool) -> Result<(), JobError> {
     }
 }
 
+/// Stops this run of a job if the job was cancelled or finished. Call this at the start of a
+/// transaction. If a server of a distributed database is down, the rest of the transaction fails
+/// and is repeated, so a job that checked its state only at the end could not be cancelled.
+///
+/// # Errors
+/// The same as [`expect_open`].
+pub fn expect_unfinished(db: &mut Db, id: i64) -> Result<(), JobError> {
+    let is_open = jobs::is_open(db, id)?;
+    expect_open(db, id, is_open)
+}
+
 /// Returns the number of links added by a load. If another process has finished the job, this
 /// includes the links added by that process.
 pub fn added_by_any(

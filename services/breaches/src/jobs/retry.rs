@@ -4,7 +4,7 @@
 use database::{Backend, DatabaseError, Db, Pools, Retries, transaction};
 
 use super::error::JobError;
-use crate::store::load_connections;
+use crate::store::{Layout, cluster, load_connections, versions};
 
 /// Returns whether it's worth trying again.
 pub fn is_retryable(error: &JobError) -> bool {
@@ -31,17 +31,28 @@ impl RetryingConnection {
     /// Runs a transaction until it's committed or fails for good.
     ///
     /// If it's unknown whether a commit succeeded, the transaction is run again, so `work` must be
-    /// idempotent.
+    /// idempotent. If the coordinator of a distributed database failed after it had committed, the
+    /// rows of the first run become visible before the next one. Otherwise their links would be
+    /// counted again.
     pub fn transaction<T>(
         &mut self,
         mut work: impl FnMut(&mut Db) -> Result<T, JobError>,
     ) -> Result<T, JobError> {
         let mut retries = Retries::default();
+        let mut is_repeated = false;
         loop {
-            match transaction(&mut self.db, &mut work) {
+            let done = transaction(&mut self.db, |db| -> Result<T, JobError> {
+                if is_repeated && Layout::of(db)?.is_distributed() {
+                    versions::lock_accounts(db)?;
+                    cluster::complete_commits(db)?;
+                }
+                work(db)
+            });
+            match done {
                 Err(error) if is_retryable(&error) => retries.pause(),
                 done => return done,
             };
+            is_repeated = true;
             // SQLite's lock will be released eventually, but a lost connection to a server has to
             // be replaced.
             if self.db.backend() == Backend::Postgres
@@ -56,7 +67,6 @@ impl RetryingConnection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::versions;
 
     #[test]
     fn transaction_is_retried_while_the_database_is_busy() {

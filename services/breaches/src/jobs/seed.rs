@@ -114,8 +114,9 @@ fn add_test_data(
         }
         let row = account_links::ensure(db, &address)?;
         if account.pasted {
-            let id = pastes::upsert(db, &test_data::paste())?;
-            pastes::add_account(db, (row.k, row.seq), id)?;
+            let paste_id = pastes::upsert(db, &test_data::paste())?;
+            let link = pastes::PasteAccount { k: row.k, seq: row.seq, paste_id };
+            pastes::add_accounts(db, &[link])?;
         }
         if account.captured {
             let breach = account.breaches.first().and_then(|name| id_of(name));

@@ -85,8 +85,10 @@ pub fn read(value: &Value) -> Result<Breach, EntryError> {
         return Err(EntryError::Date("BreachDate"));
     }
     let added = minute(object, "AddedDate")?;
-    let modified =
-        if object.contains_key("ModifiedDate") { minute(object, "ModifiedDate")? } else { added };
+    let modified = match object.get("ModifiedDate") {
+        None | Some(Value::Null) => added,
+        Some(_) => minute(object, "ModifiedDate")?,
+    };
     if modified < added {
         return Err(EntryError::Order);
     }
@@ -259,7 +261,7 @@ fn minute(object: &Map<String, Value>, key: &'static str) -> Result<i64, EntryEr
 
 fn count(object: &Map<String, Value>) -> Result<i64, EntryError> {
     match object.get("PwnCount") {
-        None => Ok(0),
+        None | Some(Value::Null) => Ok(0),
         Some(value) => {
             value.as_i64().filter(|count| *count >= 0).ok_or(EntryError::Member("PwnCount"))
         }
@@ -392,7 +394,7 @@ mod tests {
         let short = json!({
             "Name": "db8151dd", "Title": "New", "BreachDate": "2020-02-20",
             "AddedDate": "2020-05-15T00:00Z", "ModifiedDate": "2020-05-15T01:02Z",
-            "IsSensitive": null, "IsMalware": true
+            "PwnCount": null, "IsSensitive": null, "IsMalware": true
         });
         let mut new = read(&short).unwrap();
         keep_missing(&short, &old, &mut new);
@@ -400,6 +402,20 @@ mod tests {
         flags.malware = true;
         let expected = Breach { title: "New".to_owned(), attribution: None, flags, ..old };
         assert_eq!(new, expected);
+    }
+
+    #[test]
+    fn null_means_that_an_optional_member_is_missing() {
+        let mut short = json!({
+            "Name": "db8151dd", "Title": "Sample", "BreachDate": "2020-02-20",
+            "AddedDate": "2020-05-15T00:00Z"
+        });
+        let expected = read(&short).unwrap();
+        let object = short.as_object_mut().unwrap();
+        for key in KNOWN {
+            object.entry(key).or_insert(Value::Null);
+        }
+        assert_eq!(read(&short), Ok(expected));
     }
 
     #[test]

@@ -231,6 +231,12 @@ pub fn fail(db: &mut Db, id: i64, error: &str, now: i64) -> Result<(), DatabaseE
     Ok(())
 }
 
+/// Returns whether a job is unfinished, i.e. neither done nor cancelled.
+pub fn is_open(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
+    let state: String = job::table.find(id).select(job::state).first(db)?;
+    Ok(matches!(state.as_str(), "running" | "failed"))
+}
+
 /// Cancels an unfinished job.
 pub fn cancel(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));

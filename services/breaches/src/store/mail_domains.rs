@@ -24,17 +24,16 @@ pub fn id(db: &mut Db, name: &str) -> Result<Option<i32>, DatabaseError> {
         .optional()?)
 }
 
-/// Looks up the ids of domains, adding those we don't know yet.
+/// Looks up the ids of domains, adding those we don't know yet. The caller must hold the lock of
+/// [`versions::lock_accounts`], so that nothing else adds the same names.
 pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, DatabaseError> {
     let mut found = HashMap::with_capacity(names.len());
-    for chunk in names.chunks(CHUNK) {
-        look_up(db, chunk, &mut found)?;
-        let missing: Vec<&str> =
-            chunk.iter().copied().filter(|name| !found.contains_key(*name)).collect();
-        if !missing.is_empty() {
-            add(db, &missing)?;
-            look_up(db, &missing, &mut found)?;
-        }
+    look_up(db, names, &mut found)?;
+    let missing: Vec<&str> =
+        names.iter().copied().filter(|name| !found.contains_key(*name)).collect();
+    if !missing.is_empty() {
+        add(db, &missing)?;
+        look_up(db, &missing, &mut found)?;
     }
     Ok(found)
 }
@@ -154,26 +153,44 @@ fn look_up(
     names: &[&str],
     found: &mut HashMap<String, i32>,
 ) -> Result<(), DatabaseError> {
-    let rows: Vec<(String, i32)> = mail_domain::table
-        .filter(mail_domain::name.eq_any(names))
-        .select((mail_domain::name, mail_domain::id))
-        .load(db)?;
-    found.extend(rows);
+    for chunk in names.chunks(CHUNK) {
+        let rows: Vec<(String, i32)> = mail_domain::table
+            .filter(mail_domain::name.eq_any(chunk))
+            .select((mail_domain::name, mail_domain::id))
+            .load(db)?;
+        found.extend(rows);
+    }
     Ok(())
 }
 
+#[derive(Insertable)]
+#[diesel(table_name = mail_domain, treat_none_as_default_value = false)]
+struct NewDomain<'a> {
+    name: &'a str,
+    rname: String,
+}
+
 fn add(db: &mut Db, names: &[&str]) -> Result<(), DatabaseError> {
-    let rows: Vec<_> = names
-        .iter()
-        .map(|name| {
-            let reversed: String = name.chars().rev().collect();
-            (mail_domain::name.eq(*name), mail_domain::rname.eq(reversed))
-        })
-        .collect();
-    on_backend!(db, conn => diesel::insert_into(mail_domain::table)
-        .values(&rows)
-        .on_conflict_do_nothing()
-        .execute(conn))?;
+    // A name might be listed twice.
+    let names: BTreeSet<&str> = names.iter().copied().collect();
+    let reversed = |name: &str| name.chars().rev().collect();
+    let rows: Vec<NewDomain<'_>> =
+        names.into_iter().map(|name| NewDomain { name, rname: reversed(name) }).collect();
+    match db {
+        Db::Sqlite(conn) => {
+            for chunk in rows.chunks(CHUNK) {
+                diesel::insert_into(mail_domain::table)
+                    .values(chunk)
+                    .on_conflict_do_nothing()
+                    .execute(conn)?;
+            }
+        }
+        // On a distributed database, every server has a copy of this table, and the coordinator
+        // writes each row of an INSERT as text into the statement for each server.
+        Db::Pg(conn) => {
+            diesel::copy_from(mail_domain::table).from_insertable(rows).execute(conn)?;
+        }
+    }
     Ok(())
 }
 

@@ -22,8 +22,9 @@ pub struct DueReport {
 
 /// Turns the monthly email about a domain on or off. Reports begin with the month after `reported`.
 ///
-/// Returns `false` if the subscriber doesn't control the domain. The email can be turned off even
-/// then, since the subscriber might regain control without a new verification.
+/// Returns `false` if that's impossible because the subscriber doesn't control the domain. The email
+/// can be turned off for a domain that exceeds the plan's limit, since the subscriber might regain
+/// control without a new verification.
 pub fn set(
     db: &mut Db,
     subscriber: i64,
@@ -48,7 +49,7 @@ pub fn set(
     if !monthly {
         drop_pending(db, subscriber, domain)?;
     }
-    Ok(is_verified)
+    Ok(is_verified || !monthly)
 }
 
 /// Drops pending monthly emails about a domain.

@@ -1,5 +1,7 @@
 //! Pastes and their links to accounts.
 
+use std::collections::HashSet;
+
 use database::{DatabaseError, Db};
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
@@ -96,20 +98,48 @@ pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, DatabaseError> {
     Ok(paste::table.filter(key).select(paste::id).first(db)?)
 }
 
-/// Links an account to a paste. Returns `false` if the link already existed.
-pub fn add_account(db: &mut Db, (k, seq): (i64, i16), id: i64) -> Result<bool, DatabaseError> {
-    let row = (paste_account::k.eq(k), paste_account::seq.eq(seq), paste_account::paste_id.eq(id));
-    let rows = match db {
-        Db::Sqlite(conn) => diesel::insert_into(paste_account::table)
-            .values(row)
-            .on_conflict_do_nothing()
-            .execute(conn)?,
-        Db::Pg(conn) => diesel::insert_into(paste_account::table)
-            .values((row, paste_account::shard.eq(shard::of_key(k))))
-            .on_conflict_do_nothing()
-            .execute(conn)?,
-    };
-    Ok(rows == 1)
+/// An account in a paste.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Insertable, Queryable)]
+#[diesel(table_name = paste_account, treat_none_as_default_value = false)]
+pub struct PasteAccount {
+    /// Account key.
+    pub k: i64,
+    /// Sequence number among accounts with the same key.
+    pub seq: i16,
+    /// Row id of the paste.
+    pub paste_id: i64,
+}
+
+/// Links accounts to pastes. Returns the new links.
+pub fn add_accounts(
+    db: &mut Db,
+    links: &[PasteAccount],
+) -> Result<HashSet<PasteAccount>, DatabaseError> {
+    let mut added = HashSet::new();
+    for chunk in links.chunks(1_000) {
+        match db {
+            Db::Sqlite(conn) => {
+                for link in chunk {
+                    let rows = diesel::insert_into(paste_account::table)
+                        .values(link)
+                        .on_conflict_do_nothing()
+                        .execute(conn)?;
+                    added.extend((rows == 1).then_some(*link));
+                }
+            }
+            Db::Pg(conn) => {
+                let sharded =
+                    |link: &PasteAccount| (*link, paste_account::shard.eq(shard::of_key(link.k)));
+                let new: Vec<PasteAccount> = diesel::insert_into(paste_account::table)
+                    .values(chunk.iter().map(sharded).collect::<Vec<_>>())
+                    .on_conflict_do_nothing()
+                    .returning((paste_account::k, paste_account::seq, paste_account::paste_id))
+                    .get_results(conn)?;
+                added.extend(new);
+            }
+        }
+    }
+    Ok(added)
 }
 
 /// Deletes a paste with its links and notice state.
@@ -166,9 +196,10 @@ mod tests {
             let paste = Paste { source, id, title: None, date: None, email_count: 1 };
             let number = upsert(db, &paste)?;
             // SQLite allows at most 32,766 variables.
-            for number in number..number + 33_000 {
-                add_account(db, (1, 0), number)?;
-            }
+            let links: Vec<PasteAccount> = (number..number + 33_000)
+                .map(|paste_id| PasteAccount { k: 1, seq: 0, paste_id })
+                .collect();
+            assert_eq!(add_accounts(db, &links)?.len(), links.len());
             Ok::<_, DatabaseError>((of_account(db, (1, 0))?, paste))
         });
         let (found, paste) = found.unwrap();

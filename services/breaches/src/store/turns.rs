@@ -6,7 +6,8 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use domain::Sha1Digest;
 
-/// Locks a subscriber's domains until the end of the transaction.
+/// Locks a subscriber's domains and notice records until the end of the transaction. If you also
+/// need the lock of the accounts, take that one first.
 pub fn take_subscriber(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     take(db, &[&Sha1Digest::of(format!("subscriber {subscriber}")).0])
 }

@@ -11,8 +11,8 @@ use super::{accounts, mail_domains, unfiled_accounts};
 /// Deletes a domain unless it's in use, and returns whether it did. Running loads then drop their
 /// cached ids. The caller must have locked the accounts.
 ///
-/// Never deletes anything on a distributed database, because loads look up ids there before they
-/// lock the accounts.
+/// Never deletes anything on a distributed database: each domain would be a question to all servers,
+/// and rows that a failed server has not committed yet aren't found.
 pub fn remove_if_unused(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     let is_used = Layout::of(db)?.is_distributed() || is_used(db, id)?;
     if !is_used {

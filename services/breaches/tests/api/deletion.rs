@@ -1,9 +1,11 @@
 //! Deletion of an address at its owner's request. Only data needed for a plan or for requested
 //! notices is kept.
 
+use std::sync::mpsc;
+
 use breaches::model::OptOut;
-use breaches::store::schema::{admin_event, mail_token, outbox, session, subscriber};
-use database::DatabaseError;
+use breaches::store::schema::{admin_event, mail_token, notified, outbox, session, subscriber};
+use database::{DatabaseError, Db};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::BigInt;
 use diesel::{QueryDsl, RunQueryDsl};
@@ -36,6 +38,17 @@ impl App {
             Ok(texts)
         })
         .await
+    }
+
+    /// Returns the number of transactions that wait for a lock. Only for PostgreSQL.
+    fn waiting_for_locks(&self) -> i64 {
+        let waiting = "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' \
+            AND NOT granted \
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
+        let count = self.context.pools.read_blocking(|db| -> Result<i64, DatabaseError> {
+            Ok(diesel::select(diesel::dsl::sql::<BigInt>(waiting)).get_result(db)?)
+        });
+        count.unwrap()
     }
 }
 
@@ -95,16 +108,7 @@ async fn two_links_of_an_address_can_be_used_at_once() {
         browser.post(&page, "/opt-out/choose", &fields).await.status
     };
     let end = async {
-        testkit::until("both requests wait", async || {
-            let waiting = "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' \
-                AND NOT granted \
-                AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
-            let count = app.context.pools.read_blocking(|db| -> Result<i64, DatabaseError> {
-                Ok(diesel::select(diesel::dsl::sql::<BigInt>(waiting)).get_result(db)?)
-            });
-            count.unwrap() == 2
-        })
-        .await;
+        testkit::until("both requests wait", async || app.waiting_for_locks() == 2).await;
         other.batch_execute("COMMIT").unwrap();
     };
     let (first, second, ()) = futures_util::join!(
@@ -172,4 +176,47 @@ async fn subscriber_with_a_plan_survives_a_deletion() {
         Ok(())
     })
     .await;
+}
+
+#[actix_web::test]
+async fn notices_turned_on_during_a_removal_record_nothing_that_it_removes() {
+    for removal in ["opt-out", "link"] {
+        let app = start().await;
+        if app.database.file().is_some() {
+            // SQLite has a single writer.
+            return;
+        }
+        // The plan keeps the subscriber.
+        app.subscriber(OWNER, "core1").await;
+        let browser = Browser::new(&app);
+        browser.sign_in(OWNER).await;
+        let alpha = app.change(|db| breaches::store::breaches::by_name(db, "Alpha")).await;
+        let (email, alpha) = (EmailAddress::parse(OWNER).unwrap(), alpha.unwrap().id);
+        let (begun, begins) = mpsc::channel::<()>();
+        let (release, released) = mpsc::channel::<()>();
+        let pools = app.context.pools.clone();
+        let remove = std::thread::spawn(move || {
+            pools.write_blocking(|db: &mut Db| {
+                let removed = match removal {
+                    "opt-out" => breaches::opt_out(db, &email, OptOut::Delete, NOW),
+                    _ => breaches::remove_link(db, &email, alpha, NOW).map(drop),
+                };
+                removed.map_err(DatabaseError::broken)?;
+                begun.send(()).unwrap();
+                let _ = released.recv();
+                Ok::<_, DatabaseError>(())
+            })
+        });
+        begins.recv().unwrap();
+        let page = "/account/notifications";
+        let turn_on = async { browser.post(page, page, &[("notify", "on")]).await.status };
+        let end = async {
+            testkit::until("the request waits", async || app.waiting_for_locks() == 1).await;
+            drop(release);
+        };
+        let (status, ()) = futures_util::join!(turn_on, end);
+        remove.join().unwrap().unwrap();
+        let recorded: i64 = app.change(|db| Ok(notified::table.count().get_result(db)?)).await;
+        assert_eq!((status, recorded), (303, 0), "{removal}");
+    }
 }

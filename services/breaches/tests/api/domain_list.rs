@@ -1,5 +1,8 @@
 //! A subscriber's list of domains on the pages.
 
+use breaches::store::domain_controls;
+use breaches::store::schema::admin_event;
+use diesel::prelude::*;
 use serde_json::json;
 use testkit::SmtpPeer;
 
@@ -138,4 +141,42 @@ async fn domain_of_the_deny_list_that_the_operator_verified_is_opened_and_remove
     // The subscriber cannot add the domain again.
     let refused = browser.post(list, list, &[("domain", "gmail.com")]).await;
     assert!(refused.text().contains("This domain cannot be verified"), "{}", refused.text());
+}
+
+#[actix_web::test]
+async fn subscriber_with_too_many_pending_domains_is_told_to_remove_some() {
+    let app = start().await;
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    let email = domain::EmailAddress::parse(OWNER).unwrap();
+    app.change(|db| {
+        let id = breaches::store::subscribers::id(db, &email)?.unwrap();
+        for n in 0..1_000 {
+            let domain = format!("d{n}.example");
+            assert!(domain_controls::begin(db, id, &domain, "code")?.is_some());
+        }
+        Ok(())
+    })
+    .await;
+    let list = "/account/domains";
+    let refused = browser.post(list, list, &[("domain", "one.more.example")]).await.expect(422);
+    assert!(refused.text().contains("verify or remove some of them"), "{}", refused.text());
+}
+
+#[actix_web::test]
+async fn only_removals_of_verified_domains_are_logged() {
+    let app = start().await;
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    app.verify(OWNER, "corp.example").await;
+    let list = "/account/domains";
+    browser.post(list, list, &[("domain", "pending.example")]).await.must(303);
+    for domain in ["pending.example", "corp.example"] {
+        let page = format!("{list}/{domain}/remove");
+        browser.post(&page, &page, &[]).await.must(303);
+    }
+    let removals = admin_event::table.filter(admin_event::action.eq("domain remove"));
+    let subjects = removals.select(admin_event::subject);
+    let logged: Vec<String> = app.change(|db| Ok(subjects.load(db)?)).await;
+    assert_eq!(logged, ["corp.example"]);
 }

@@ -2,11 +2,34 @@
 
 use std::sync::mpsc;
 
-use database::{DatabaseError, Db};
+use database::{DatabaseError, DatabaseSettings, Db};
 use diesel::connection::SimpleConnection;
+use testkit::TestServer;
 
 use crate::app::{App, entry};
+use crate::bulk_check::BULK;
 use crate::processes::Cluster;
+
+impl App {
+    /// Occupies all connections for long searches, until the result is dropped.
+    async fn occupy_long_reads(&self) -> Vec<mpsc::Sender<()>> {
+        let mut releases = Vec::new();
+        for _ in 0..2 {
+            let (release, released) = mpsc::channel::<()>();
+            let (began, begun) = tokio::sync::oneshot::channel();
+            let pools = self.state.pools().clone();
+            let walk = move |_: &mut Db| {
+                began.send(()).unwrap();
+                let _ = released.recv();
+                Ok::<_, DatabaseError>(())
+            };
+            actix_web::rt::spawn(async move { pools.read_long(walk).await.unwrap() });
+            begun.await.unwrap();
+            releases.push(release);
+        }
+        releases
+    }
+}
 
 #[actix_web::test]
 async fn other_requests_do_not_wait_for_long_searches() {
@@ -19,21 +42,7 @@ async fn other_requests_do_not_wait_for_long_searches() {
     for domain in ["example.com", "shop.example"] {
         app.verify("owner@example.org", domain).await;
     }
-    // Occupies all connections for long searches.
-    let mut releases = Vec::new();
-    for _ in 0..2 {
-        let (release, released) = mpsc::channel::<()>();
-        let (began, begun) = tokio::sync::oneshot::channel();
-        let pools = app.state.pools().clone();
-        let walk = move |_: &mut Db| {
-            began.send(()).unwrap();
-            let _ = released.recv();
-            Ok::<_, DatabaseError>(())
-        };
-        actix_web::rt::spawn(async move { pools.read_long(walk).await.unwrap() });
-        begun.await.unwrap();
-        releases.push(release);
-    }
+    let releases = app.occupy_long_reads().await;
     let paths = [
         "breacheddomain/example.com",
         "stealerlogsbyemaildomain/example.com",
@@ -57,6 +66,72 @@ async fn other_requests_do_not_wait_for_long_searches() {
     for search in searches {
         assert_eq!(search.await.unwrap(), 200);
     }
+}
+
+/// Starts a service with an inherited domain whose count has failed. Returns its owner's key.
+async fn with_uncounted_domain() -> (App, String) {
+    let app = App::start().await;
+    app.import(&serde_json::json!([entry("Alpha")])).await;
+    app.load("Alpha", "a@sub.example.com\n").await;
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    app.verify("owner@example.org", "example.com").await;
+    app.change(|db| {
+        let sizes = "UPDATE domain_control SET size_now = NULL WHERE domain = 'sub.example.com'";
+        Ok(db.batch_execute(sizes)?)
+    })
+    .await;
+    (app, key)
+}
+
+#[actix_web::test]
+async fn bulk_check_saves_a_count_although_other_writers_wait_for_a_load() {
+    let (app, key) = with_uncounted_domain().await;
+    if app.database.file().is_none() {
+        // PostgreSQL has many writers.
+        return;
+    }
+    let settings = DatabaseSettings { db_wait_ms: 500, ..app.database.settings() };
+    let migrations = [&auth::MIGRATIONS, &breaches::store::MIGRATIONS];
+    let pools = settings.open(app.database.folder(), "test", &migrations).unwrap();
+    let (clock, settings) = (app.context.clock.clone(), app.context.settings.clone());
+    let external = breaches::External::unavailable().unwrap();
+    let state = breaches::State::new(pools.clone(), clock, settings, external).unwrap();
+    let server = TestServer::start(breaches::Breaches::new(state)).await;
+    let (release, released) = mpsc::channel::<()>();
+    let (began, begun) = tokio::sync::oneshot::channel();
+    let hold = move |_: &mut Db| {
+        began.send(()).unwrap();
+        let _ = released.recv();
+        Ok::<_, DatabaseError>(())
+    };
+    actix_web::rt::spawn(async move { pools.write(hold).await.unwrap() });
+    begun.await.unwrap();
+    let timeouts = async || {
+        let text = server.admin("/metrics").send().await.unwrap().text().await.unwrap();
+        let is_counter = |line: &&str| line.contains(r#"pool_timeouts_total{pool="write"}"#);
+        text.lines().find(is_counter).map(str::to_owned)
+    };
+    let before = timeouts().await;
+    let emails = serde_json::json!({ "emails": ["a@sub.example.com"] });
+    let check = server.post(BULK).header("user-agent", "tests").header("breach-api-key", &key);
+    let check = check.body(emails.to_string()).send();
+    let end = async {
+        testkit::until("a write has timed out", async || timeouts().await != before).await;
+        drop(release);
+    };
+    let (response, ()) = futures_util::join!(check, end);
+    assert_eq!(response.unwrap().status(), 200);
+}
+
+#[actix_web::test]
+async fn bulk_check_counts_a_domain_on_the_connections_for_long_searches() {
+    let (app, key) = with_uncounted_domain().await;
+    let releases = app.occupy_long_reads().await;
+    let emails = serde_json::json!({ "emails": ["a@sub.example.com"] });
+    let check = async || app.post_with(&key, BULK, &emails).await.0;
+    assert_eq!(check().await, 503);
+    drop(releases);
+    assert_eq!(check().await, 200);
 }
 
 /// Returns SQL that inserts accounts at a domain, each of which was captured at a website.

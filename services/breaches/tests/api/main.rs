@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // A test that meets an error has failed.
 
 mod app;
+mod audit_log;
 mod backup;
 mod base_path;
 mod breached_account;

@@ -2,6 +2,8 @@
 
 use breaches::jobs::{MonthlyMails, Pass};
 use breaches::store::versions;
+use database::DatabaseError;
+use diesel::RunQueryDsl;
 use serde_json::json;
 use testkit::{Mail, SmtpPeer};
 
@@ -249,4 +251,11 @@ fn command_turns_the_monthly_mail_on_and_off() {
         assert_eq!(operator.json(&["domain", "list", OWNER])[0]["monthly"], monthly);
     }
     assert_eq!(operator.output(&setting("maybe")).status.code(), Some(2));
+    // The domain was inherited and now exceeds the plan's limit.
+    operator.run(&setting("on"));
+    let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    let excess = diesel::sql_query("UPDATE domain_control SET state = 'no room'");
+    pools.write_blocking(|db| Ok::<_, DatabaseError>(excess.execute(db)?)).unwrap();
+    assert_eq!(operator.output(&setting("on")).status.code(), Some(1));
+    assert_eq!(operator.json(&setting("off"))["monthly"], false);
 }

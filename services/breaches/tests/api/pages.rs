@@ -44,6 +44,16 @@ async fn home_page_shows_public_breaches_within_limits() {
 }
 
 #[actix_web::test]
+async fn title_of_a_search_says_exposed_if_only_a_paste_contains_the_address() {
+    let app = start().await;
+    let paste = json!({ "Source": "Pastebin", "Id": "p1", "Emails": ["pasted@example.org"] });
+    app.load_pastes(&paste.to_string()).await;
+    let browser = Browser::new(&app);
+    let found = browser.post("/", "/search", &[("email", "pasted@example.org")]).await.expect(200);
+    assert!(found.text().contains("<title>Exposed \u{b7}"), "{}", found.text());
+}
+
+#[actix_web::test]
 async fn form_without_its_csrf_token_is_refused() {
     let app = start().await;
     let browser = Browser::new(&app);
@@ -172,6 +182,9 @@ async fn notices_are_confirmed_and_turned_off() {
     assert!(browser.get(page).await.text().contains("are <strong>on</strong>"));
     browser.post(page, page, &[("notify", "off")]).await.must(303);
     assert!(browser.get(page).await.text().contains("are <strong>off</strong>"));
+    let fields = [("token", "invented")];
+    let dead = browser.post("/unsubscribe", "/unsubscribe", &fields).await.expect(400);
+    assert!(dead.text().contains("Use the link in the latest email"), "{}", dead.text());
 }
 
 #[actix_web::test]

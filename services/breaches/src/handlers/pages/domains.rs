@@ -10,7 +10,7 @@ use super::form::Form;
 use super::messages::{domain, see_other};
 use super::visitor::{SignedIn, refused};
 use crate::app::{self, DomainDetail};
-use crate::error::Error;
+use crate::error::{Error, VerificationError};
 use crate::model::verification::{EmailAlias, VerificationMethod};
 use crate::pages::{DomainsPage, Outcome, RemovePage, VerifyPage};
 use crate::state::State;
@@ -46,10 +46,13 @@ pub async fn add(form: Form<SignedIn>, state: Data<State>) -> Result<HttpRespons
     let (visitor, name) = (&form.sender, form.fields.text("domain"));
     match app::add_domain(&state, visitor.subscriber.id, name).await {
         Ok(domain) => Ok(see_other(&path(domain.as_str()))),
-        Err(Error::Verification(_)) => {
+        Err(Error::Verification(VerificationError::DomainName)) => {
             let error = "This domain cannot be verified. Enter a domain that you control, such as \
                          example.com.";
             answer(visitor, &state, name, Some(error)).await
+        }
+        Err(Error::Verification(error)) => {
+            answer(visitor, &state, name, Some(&error.to_string())).await
         }
         Err(error) => Err(error.into()),
     }

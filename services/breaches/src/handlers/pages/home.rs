@@ -28,7 +28,8 @@ pub async fn home(visitor: Visitor, state: Data<State>) -> HttpResponse {
 pub async fn search(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let (visitor, address) = (form.sender, form.fields.email()?);
     let exposure = app::public_exposure(&state, visitor.client, &address).await?;
-    let title = if exposure.breaches.is_empty() { "Not found" } else { "Exposed" };
+    let is_found = !exposure.breaches.is_empty() || !exposure.pastes.is_empty();
+    let title = if is_found { "Exposed" } else { "Not found" };
     let (csrf, address) = (visitor.csrf(), address.as_str());
     let main = ExposedPage::new(&csrf, address, exposure);
     Ok(visitor.respond(&Page::new(title), &main))

@@ -14,6 +14,14 @@ use crate::state::State;
 /// Name of this page in the navigation.
 const CURRENT: &str = "notify-me";
 
+/// Unsubscribe links can be used repeatedly, and visitors cannot request a new one.
+const DEAD_UNSUBSCRIBE_LINK: Message<'_> = Message {
+    text: "It is incomplete or has expired. Use the link in the latest email, or sign in and turn \
+           notices off.",
+    next: Some(("/account/notifications", "Notifications")),
+    ..DEAD_LINK
+};
+
 /// Shows the form.
 pub async fn form(visitor: Visitor) -> HttpResponse {
     let page = Page::new("Notify me").current(CURRENT);
@@ -85,7 +93,7 @@ pub async fn unsubscribe(
         Unsubscribe::Form(Form { sender, fields }) => (sender, fields.text("token").to_owned()),
     };
     let text = match app::unsubscribe(&state, &token).await? {
-        None => return Ok(visitor.refuse(CURRENT, &DEAD_LINK)),
+        None => return Ok(visitor.refuse(CURRENT, &DEAD_UNSUBSCRIBE_LINK)),
         Some(Unsubscribed::Address(address)) => format!("{address} no longer receives notices."),
         Some(Unsubscribed::Domain(domain)) => {
             format!("You no longer receive emails about {domain}.")

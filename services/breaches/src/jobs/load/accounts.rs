@@ -146,13 +146,13 @@ fn link(
 ) -> Result<i64, JobError> {
     let loaded = tally.counts.accepted;
     let placement = context.pools.read_blocking(|db| accounts::placement(db, loaded))?;
+    let mut linker = Linker::new(context, running.id, breaches).placed(placement);
+    linker = linker.suppress_notices(options.no_notify);
     if placement == Placement::Table {
         let added = context.pools.read_blocking(|db| jobs::get(db, running.id))?.added;
         let largest = AdaptiveBatch::new(context, PER_MIB, false).largest();
-        domain_index::postpone(context, loaded - added, largest)?;
+        linker = linker.postpone_index(domain_index::is_large(loaded - added, largest));
     }
-    let mut linker = Linker::new(context, running.id, breaches).placed(placement);
-    linker = linker.suppress_notices(options.no_notify);
     walk::walk(context, running, merge, tally, PER_MIB, &mut linker)?;
     compaction::compact(context, loaded)?;
     let AccountsOptions { keep_count, activate, .. } = *options;
@@ -162,4 +162,51 @@ fn link(
         running.id,
         Ending { command: "accounts load", keep_count, activate },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use database::{DatabaseError, Db};
+    use domain::EmailAddress;
+    use testkit::Database;
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::model::{AccountKey, test_data};
+    use crate::store::{breaches, unfiled_accounts};
+
+    #[test]
+    fn large_load_that_is_cancelled_before_its_first_batch_leaves_the_index_complete() {
+        let database = Database::in_file();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        let clock = testkit::clock("2026-03-01T12:00:00Z").shared();
+        let context = JobContext { pools, clock, settings: Settings::for_tests() };
+        let fixture = test_data::fixtures().remove(0);
+        let id = context.pools.write_blocking(|db| breaches::insert(db, &fixture)).unwrap();
+        let breach = Breach { id, ..fixture };
+        let address = EmailAddress::parse("ada@corp.example").unwrap();
+        // The first run is cancelled.
+        for writes in [false, true] {
+            let begin = |db: &mut Db| {
+                let job = jobs::begin(db, "accounts", "", "{}", 1)?;
+                if !writes {
+                    jobs::cancel(db, job, 1)?;
+                }
+                Ok::<_, DatabaseError>(job)
+            };
+            let id = context.pools.write_blocking(begin).unwrap();
+            let mut sorter = job::sorter(&context);
+            let key = AccountKey::of(&address.sha1());
+            sorter.push(key.0, address.as_str().as_bytes()).unwrap();
+            let mut tally = Tally::default();
+            tally.counts.accepted = 1 << 40;
+            let (options, running) = (AccountsOptions::default(), Running { id, after: None });
+            let merge = sorter.finish().unwrap();
+            let breaches = std::slice::from_ref(&breach);
+            let ended = link(&context, &options, breaches, &running, merge, &tally);
+            assert_eq!(ended.ok(), writes.then_some(1));
+            let is_postponed = context.pools.read_blocking(unfiled_accounts::is_postponed);
+            assert_eq!(is_postponed.unwrap(), writes);
+        }
+    }
 }

@@ -31,7 +31,9 @@ pub enum Format {
     Json(Option<String>),
     /// A column of INSERT and COPY statements, as `column` or `table.column`.
     Sql(Option<String>),
-    /// Addresses anywhere in text.
+    /// Addresses anywhere in text. A secret that looks like an address is recognized by a label, by
+    /// the separator between it and the address before it, by a domain without a top-level domain,
+    /// or by the titles in the first line. Otherwise, it's read as an address.
     Text,
 }
 
@@ -97,6 +99,9 @@ fn read_csv(
     let names = RefCell::new(BTreeSet::new());
     let find = |first: &Record| {
         let column = csv_columns::find_addresses(first, wanted)?;
+        if wanted.is_none() && !column.header {
+            csv_columns::refuse_several_addresses(first)?;
+        }
         names.borrow_mut().insert(csv_columns::shown_name(first, &column, wanted));
         let Column { place, header } = column;
         let width = match header {
@@ -284,6 +289,12 @@ mod tests {
         }
         let found = all(b"1,a@localhost,x\n2,c@d.example,x\n", &Format::Csv(None));
         assert_eq!(found[1], (2, Ok("c@d.example".to_owned())));
+        // With a top-level domain, the password cannot be distinguished.
+        let text = b"1,p@ss.me,a@b.example\n2,x,c@d.example\n";
+        let refused = read(&text[..], &Format::Csv(None), None, &mut |_, _| Ok(())).unwrap_err();
+        assert!(refused.to_string().contains("columns 2 and 3"), "{refused}");
+        let found = all(text, &Format::Csv(Some("3".to_owned())));
+        assert_eq!(found, [(1, Ok("a@b.example".to_owned())), (2, Ok("c@d.example".to_owned()))]);
     }
 
     #[test]

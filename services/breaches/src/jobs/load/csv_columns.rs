@@ -145,6 +145,20 @@ pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, Mi
     Ok(column)
 }
 
+/// Rejects a file without a header if several cells of its first row are addresses. One of them may
+/// be a secret such as `p@ss.me`.
+///
+/// # Errors
+/// Fails with a message for the operator.
+pub fn refuse_several_addresses(first: &Record) -> Result<(), MissingColumn> {
+    let cells = first.iter().enumerate().filter(|(_, cell)| is_likely_address(cell));
+    let places: Vec<usize> = cells.map(|(place, _)| place).collect();
+    match places.len() > 1 {
+        true => Err(MissingColumn::ambiguous_addresses(first.iter(), &places)),
+        false => Ok(()),
+    }
+}
+
 /// Returns the name of the address column, for reports. Only titles that the operator or this
 /// program knows are shown, since the first row may contain secrets.
 pub fn shown_name(first: &Record, column: &Column, wanted: Option<&str>) -> String {

@@ -7,7 +7,7 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::job;
 use crate::model::Breach;
-use crate::store::{admin_events, breaches, jobs, versions};
+use crate::store::{admin_events, breaches, cluster, jobs, versions};
 
 /// How to finish a load.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,9 @@ pub fn finish(
     let now = context.clock.unix();
     context.write(|db| {
         versions::lock_accounts(db)?;
+        job::expect_unfinished(db, job)?;
+        // The next count of a domain, and the notices, would miss what is committed later.
+        cluster::complete_all_commits(db)?;
         let is_open = jobs::finish(db, job, now)?;
         job::expect_open(db, job, is_open)?;
         let added = jobs::get(db, job)?.added;

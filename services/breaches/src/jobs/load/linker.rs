@@ -11,6 +11,7 @@ use super::sorted_text;
 use super::walk::{Apply, Record};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
+use crate::jobs::maintenance::domain_index;
 use crate::jobs::notices::suppressed_notices::SuppressedNotices;
 use crate::model::{Breach, id_list};
 use crate::store::accounts::{AccountWriter, Linked, NewAccount, Placement};
@@ -27,6 +28,8 @@ pub struct Linker {
     domains: DomainIds,
     excluded: Excluded,
     placement: Placement,
+    /// Whether the first batch postpones the entries of the by-domain index.
+    postpones_index: bool,
     /// Number of links per breach, as long as this load is known to be the only one that has added
     /// any.
     own_links: Option<BTreeMap<u16, i64>>,
@@ -44,6 +47,7 @@ impl Linker {
             domains: DomainIds::default(),
             excluded: Excluded::new(context.settings.optout_memory_max, Some(job)),
             placement: Placement::Table,
+            postpones_index: false,
             own_links: Some(BTreeMap::new()),
             suppress_notices: None,
         }
@@ -57,6 +61,11 @@ impl Linker {
     /// Specifies where accounts are written.
     pub fn placed(self, placement: Placement) -> Self {
         Self { placement, ..self }
+    }
+
+    /// Lets the first batch postpone the entries of the by-domain index if `wanted` is set.
+    pub fn postpone_index(self, wanted: bool) -> Self {
+        Self { postpones_index: wanted, ..self }
     }
 
     /// Reads opt-outs and removals again if they have changed. Call this in the transaction of a
@@ -170,6 +179,13 @@ struct Named<'a> {
 }
 
 impl Apply for Linker {
+    fn begin(&mut self, db: &mut Db, now: i64) -> Result<(), JobError> {
+        if self.postpones_index {
+            domain_index::postpone(db, now)?;
+        }
+        Ok(())
+    }
+
     fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
         if let [id] = self.ids[..] {
             let list = id.to_le_bytes();

@@ -45,6 +45,7 @@ pub(super) mod tally;
 mod text_escapes;
 mod text_reader;
 mod text_secrets;
+mod text_titles;
 mod ulp_reader;
 mod walk;
 

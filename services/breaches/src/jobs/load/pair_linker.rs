@@ -8,9 +8,8 @@ use super::linker::Linker;
 use super::sorted_text;
 use super::walk::{Apply, Record};
 use crate::jobs::error::JobError;
-use crate::store::accounts::StagedRow;
+use crate::store::accounts::{self, NewLink};
 use crate::store::stealer_logs::{self, NewPair};
-use crate::store::{account_links, accounts};
 
 /// Links pairs batch by batch.
 pub(super) struct PairLinker {
@@ -22,14 +21,15 @@ pub(super) struct PairLinker {
 
 impl PairLinker {
     /// Prepares the pairs of all addresses that may be stored. Addresses keep their order, and
-    /// pairs stay with their address.
-    fn staged_rows<'a>(
+    /// pairs stay with their address. A later load may have added an address that was removed
+    /// during this one.
+    fn prepare_rows<'a>(
         &mut self,
         db: &mut Db,
         links: &[AddressLinks<'a>],
         pairs: &[(&str, &str)],
         websites: &[i32],
-    ) -> Result<Vec<StagedRow<'a>>, JobError> {
+    ) -> Result<Vec<NewLink<'a>>, JobError> {
         let accounts = self.linker.prepare(db, links)?;
         let (mut accounts, mut rows) = (accounts.into_iter().peekable(), Vec::new());
         let mut pairs = pairs.iter().zip(websites).peekable();
@@ -38,7 +38,7 @@ impl PairLinker {
             let account = accounts.next_if(|account| account.k == link.k && account.local == local);
             while let Some((_, website)) = pairs.next_if(|(pair, _)| pair.0 == link.address) {
                 rows.extend(
-                    account.map(|account| StagedRow { account, other_id: (*website).into() }),
+                    account.map(|account| NewLink { account, other_id: (*website).into() }),
                 );
             }
         }
@@ -66,23 +66,15 @@ impl Apply for PairLinker {
         // Do this first, because Citus requires reference tables to be changed before any others.
         let ids = self.websites.of(db, pairs.iter().map(|(_, site)| *site))?;
         self.linker.link(db, &links)?;
-        if self.linker.is_staged() {
-            let rows = self.staged_rows(db, &links, &pairs, &ids)?;
-            let Db::Pg(conn) = db else { return Ok(0) };
+        let rows = self.prepare_rows(db, &links, &pairs, &ids)?;
+        if let (true, Db::Pg(conn)) = (self.linker.is_staged(), &mut *db) {
             return Ok(accounts::add_pairs(conn, &rows, self.breach)?);
         }
-        let mut new = Vec::with_capacity(pairs.len());
-        for ((address, _), website_id) in pairs.into_iter().zip(ids) {
-            // A later load may have added an address that was removed during this one.
-            let key = account_links::sorted_key(address);
-            if self.linker.is_excluded(db, key.0, address)? {
-                continue;
-            }
-            let rows = accounts::in_table(db, key)?;
-            if let Some(row) = account_links::pick_sorted(rows, address) {
-                let breach_id = i32::from(self.breach);
-                new.push(NewPair { k: row.k, seq: row.seq, website_id, breach_id });
-            }
+        let breach_id = i32::from(self.breach);
+        let mut new = Vec::with_capacity(rows.len());
+        for (NewLink { account, other_id }, seq) in accounts::with_sequence(db, &rows)? {
+            let website_id = i32::try_from(other_id).map_err(DatabaseError::broken)?;
+            new.push(NewPair { k: account.k, seq, website_id, breach_id });
         }
         let added = stealer_logs::add(db, &new)?;
         Ok(i64::try_from(added).map_err(DatabaseError::broken)?)

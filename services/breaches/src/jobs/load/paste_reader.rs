@@ -5,7 +5,7 @@ use std::fmt;
 use batch::Line;
 use domain::EmailAddress;
 use serde::Deserialize;
-use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::skip_reason::SkipReason;
@@ -37,8 +37,16 @@ impl<'de> Deserialize<'de> for Emails {
     /// Parses addresses one at a time. Keeping the original strings around would double the memory
     /// needed for a large paste.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(Texts)
+        deserializer.deserialize_any(Texts)
     }
+}
+
+/// An element of the list of addresses. Anything other than a text is an invalid address.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Element {
+    Text(String),
+    Other(IgnoredAny),
 }
 
 struct Texts;
@@ -50,12 +58,21 @@ impl<'de> Visitor<'de> for Texts {
         out.write_str("a list of addresses")
     }
 
+    /// Null means that the member is missing, as for all optional members.
+    fn visit_unit<E>(self) -> Result<Emails, E> {
+        Ok(Emails::default())
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut texts: A) -> Result<Emails, A::Error> {
         let mut emails = Emails::default();
-        while let Some(text) = texts.next_element::<String>()? {
-            match loaded_address::parse(&text) {
-                Ok(address) => emails.addresses.push(address),
-                Err(_) => emails.invalid += 1,
+        while let Some(element) = texts.next_element()? {
+            let parsed = match element {
+                Element::Text(text) => loaded_address::parse(&text).ok(),
+                Element::Other(_) => None,
+            };
+            match parsed {
+                Some(address) => emails.addresses.push(address),
+                None => emails.invalid += 1,
             }
         }
         emails.addresses.sort_unstable();
@@ -133,6 +150,12 @@ mod tests {
         assert_eq!((entry.emails.invalid, entry.paste.email_count, entry.line), (2, 2, 7));
         let stated = parsed(r#"{"Source":"Pastebin","Id":"a","EmailCount":5}"#);
         assert_eq!((stated.emails.invalid, stated.paste.email_count), (0, 5));
+        let optional = r#""Title":null,"Date":null,"EmailCount":null,"Emails":null"#;
+        let bare = parsed(&format!(r#"{{"Source":"Pastebin","Id":"a",{optional}}}"#));
+        assert_eq!((bare.addresses().len(), bare.paste.email_count), (0, 0));
+        let mixed = r#"{"Source":"Pastebin","Id":"a","Emails":[null,"b@c.example",5,{"a":[1]}]}"#;
+        let mixed = parsed(mixed);
+        assert_eq!((mixed.addresses().len(), mixed.emails.invalid), (1, 3));
         let wrong = br#"{"Source":"Pastebin","Id":"a","Emails":"b@c.example"}"#;
         assert_eq!(read(1, &Line::Bytes(wrong)).err(), Some(SkipReason::Json));
         for (member, reason) in [

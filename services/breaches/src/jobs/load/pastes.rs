@@ -25,12 +25,13 @@ use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job::{self, Params, Running};
 use crate::jobs::retry::RetryingConnection;
 use crate::model::{AccountKey, address_text, paste as rules};
-use crate::store::accounts::{self, Linked, NewAccount, PasteLink, Placement, StagedRow};
+use crate::store::accounts::{
+    self, AccountWriter, Linked, NewAccount, NewLink, PasteLink, Placement,
+};
 use crate::store::jobs::Counts;
 use crate::store::notices::{self, PASTE};
-use crate::store::{
-    account_links, admin_events, jobs, mail_domains, pastes, untold_pastes, versions,
-};
+use crate::store::pastes::{self, PasteAccount};
+use crate::store::{admin_events, cluster, jobs, mail_domains, untold_pastes, versions};
 
 /// Maximum number of pastes in memory. Their combined size is also limited, to the maximum length
 /// of a single line.
@@ -60,13 +61,17 @@ struct Batch {
     size: usize,
     /// Whether to post notices about them.
     notifies: bool,
-    /// Whether accounts go through the staging table.
-    is_staged: bool,
+    /// The storage that new accounts are written to.
+    placement: Placement,
 }
 
 impl Batch {
+    fn is_staged(&self) -> bool {
+        self.placement == Placement::Staged
+    }
+
     fn has_room(&self, size: usize, most: usize) -> bool {
-        let pastes = if self.is_staged { STAGED_BATCH } else { BATCH };
+        let pastes = if self.is_staged() { STAGED_BATCH } else { BATCH };
         self.entries.len() < pastes && self.size + size <= most
     }
 
@@ -77,8 +82,8 @@ impl Batch {
 
     /// Empties the batch and returns its pastes.
     fn take(&mut self) -> Self {
-        let Self { notifies, is_staged, .. } = *self;
-        std::mem::replace(self, Self { notifies, is_staged, ..Self::default() })
+        let Self { notifies, placement, .. } = *self;
+        std::mem::replace(self, Self { notifies, placement, ..Self::default() })
     }
 }
 
@@ -145,8 +150,8 @@ fn run(
     let mut invalid = 0;
     let mut excluded = Excluded::new(context.settings.optout_memory_max, Some(running.id));
     let mut db = RetryingConnection::open(&context.pools)?;
-    let is_staged = accounts::placement_in_table(db.db())? == Placement::Staged;
-    let mut batch = Batch { notifies: !options.no_notify, is_staged, ..Batch::default() };
+    let placement = accounts::placement_in_table(db.db())?;
+    let mut batch = Batch { notifies: !options.no_notify, placement, ..Batch::default() };
     let mut pace = AdaptiveBatch::new(context, PER_MIB, false);
     let mut open = true;
     let unreadable = || JobError::file(options.file.display().to_string());
@@ -189,7 +194,7 @@ fn commit(
 ) -> Result<bool, JobError> {
     let (mut entries, mut skipped) = (&batch.entries[..], 0);
     while !entries.is_empty() {
-        let limit = if batch.is_staged { usize::MAX } else { pace.records() };
+        let limit = if batch.is_staged() { usize::MAX } else { pace.records() };
         let parts = take_parts(entries, skipped, limit);
         match pace.run(|| write(context, id, db, excluded, batch, &parts)) {
             Err(JobError::DoneElsewhere) => return Ok(false),
@@ -223,16 +228,12 @@ fn write(
     let (cursor, now) = (complete.to_le_bytes(), context.clock.unix());
     db.transaction(|db| {
         versions::lock_accounts(db)?;
+        job::expect_unfinished(db, id)?;
+        // Links that a failed server has not committed would be counted and announced again.
+        cluster::complete_all_commits(db)?;
         excluded.refresh(db)?;
         let mut news = News { notifies: batch.notifies, counts: BTreeMap::new() };
-        let mut added = 0;
-        if batch.is_staged {
-            added = link_staged(db, excluded, parts, &mut news)?;
-        } else {
-            for part in parts {
-                added += link(db, excluded, part, &mut news)?;
-            }
-        }
+        let added = link(db, excluded, batch.placement, parts, &mut news)?;
         untold_pastes::add(db, &news.counts)?;
         let moved = jobs::advance(db, id, &cursor, added, now)?;
         job::expect_open(db, id, moved)
@@ -270,35 +271,11 @@ impl News {
     }
 }
 
-/// Links a paste to some of its addresses.
+/// Links pastes to their addresses. Returns the number of new links.
 fn link(
     db: &mut Db,
     excluded: &Excluded,
-    part: &Part<'_>,
-    news: &mut News,
-) -> Result<i64, JobError> {
-    let paste = pastes::upsert(db, &part.entry.paste)?;
-    let is_shown = !rules::is_opt_out_mark(&part.entry.paste.source);
-    let mut added = 0;
-    for address in part.addresses {
-        let k = AccountKey::of(&address.sha1()).0;
-        if !excluded.contains(db, k, &sorted_text::of(address))? {
-            let row = account_links::ensure(db, address)?;
-            if pastes::add_account(db, (row.k, row.seq), paste)? {
-                added += 1;
-                if is_shown {
-                    news.add(db, row.k, (&row.local, &row.domain), paste)?;
-                }
-            }
-        }
-    }
-    Ok(added)
-}
-
-/// Links pastes to their addresses in a distributed database.
-fn link_staged(
-    db: &mut Db,
-    excluded: &Excluded,
+    placement: Placement,
     parts: &[Part<'_>],
     news: &mut News,
 ) -> Result<i64, JobError> {
@@ -327,13 +304,15 @@ fn link_staged(
         let (local, domain) = sorted_text::split(text);
         let domain_id = ids.get(domain).copied().ok_or(DatabaseError::NotFound)?;
         let account = NewAccount { k: *k, domain_id, local, breaches: &[] };
-        rows.push(StagedRow { account, other_id: *paste });
+        rows.push(NewLink { account, other_id: *paste });
     }
     let mut accounts: Vec<NewAccount<'_>> = rows.iter().map(|row| row.account).collect();
     accounts.dedup();
-    let Db::Pg(conn) = db else { return Ok(0) };
-    accounts::link_staged(conn, &accounts, &mut Linked::default())?;
-    let new = accounts::add_pastes(conn, &rows)?;
+    let mut linked = Linked::default();
+    let mut writer = AccountWriter::new(db, placement, false)?;
+    writer.write(db, &accounts, &mut linked)?;
+    writer.finish(db, &mut linked)?;
+    let new = add_links(db, placement, &rows)?;
     let domains: HashMap<i32, &str> = ids.iter().map(|(name, id)| (*id, name.as_str())).collect();
     for PasteLink { k, domain_id, local, paste } in &new {
         if let Some(domain) = domains.get(domain_id).filter(|_| !hidden.contains(paste)) {
@@ -341,6 +320,31 @@ fn link_staged(
         }
     }
     Ok(i64::try_from(new.len()).map_err(DatabaseError::broken)?)
+}
+
+/// Links stored accounts, sorted by key, to pastes. Returns the new links.
+fn add_links(
+    db: &mut Db,
+    placement: Placement,
+    rows: &[NewLink<'_>],
+) -> Result<Vec<PasteLink>, DatabaseError> {
+    if let (Placement::Staged, Db::Pg(conn)) = (placement, &mut *db) {
+        return accounts::add_pastes(conn, rows);
+    }
+    let found = accounts::with_sequence(db, rows)?;
+    let links: Vec<PasteAccount> = found
+        .iter()
+        .map(|(link, seq)| PasteAccount { k: link.account.k, seq: *seq, paste_id: link.other_id })
+        .collect();
+    let added = pastes::add_accounts(db, &links)?;
+    let new = found.iter().zip(&links).filter(|(_, link)| added.contains(*link));
+    let named = new.map(|((NewLink { account, .. }, _), link)| PasteLink {
+        k: link.k,
+        domain_id: account.domain_id,
+        local: account.local.to_owned(),
+        paste: link.paste_id,
+    });
+    Ok(named.collect())
 }
 
 fn finish(
@@ -355,6 +359,9 @@ fn finish(
     context.write(|db| Ok(jobs::set_input(db, id, counts, &skips)?))?;
     let added = context.write(|db| {
         versions::lock_accounts(db)?;
+        job::expect_unfinished(db, id)?;
+        // Notices to subscribers would miss links that are committed later.
+        cluster::complete_all_commits(db)?;
         let added = jobs::get(db, id)?.added;
         let is_open = jobs::finish(db, id, now)?;
         job::expect_open(db, id, is_open)?;

@@ -12,6 +12,7 @@ use super::each::Each;
 use super::skip_reason::SkipReason;
 use super::text_escapes::{Part, first_char, is_separate, part, quoted_printable, unescape};
 use super::text_secrets::{self, is_inside};
+use super::text_titles::SecretColumns;
 use crate::model::loaded_address::{self, is_word};
 use crate::model::website;
 
@@ -25,19 +26,27 @@ pub fn read(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     // The first `scanned` bytes of the piece have been searched and are kept only for context. The
     // last address ends at `floor`.
     let (mut scanned, mut floor) = (0, 0);
+    // Whether the piece contains the first line, whose titles have not been read yet.
+    let mut has_first_line = true;
+    let mut columns = None;
     loop {
         let chunk = input.fill_buf()?;
         let ended = chunk.is_empty();
         let read = chunk.len();
         piece.extend_from_slice(chunk);
         input.consume(read);
+        if has_first_line && let Some(end) = memchr::memchr2(b'\r', b'\n', &piece) {
+            columns = SecretColumns::of(&piece[..end]);
+            has_first_line = false;
+        }
         let end = if ended { piece.len() } else { scanned + safe_end(&piece[scanned..]) };
         let mut counted = scanned;
         for (at, after) in signs(&piece, scanned, end) {
             if at < floor {
                 continue;
             }
-            let Some(found) = address_at(&piece, floor, (at, after)) else { continue };
+            let found = address_at(&piece, floor, (at, after), columns.as_ref());
+            let Some(found) = found else { continue };
             floor = found.end;
             line += count_lines(&piece[counted..at]);
             counted = at;
@@ -52,6 +61,7 @@ pub fn read(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
         }
         let drained = end.saturating_sub(2 * LONGEST);
         piece.drain(..drained);
+        has_first_line &= drained == 0;
         (scanned, floor) = (end - drained, floor.saturating_sub(drained));
     }
 }
@@ -79,7 +89,12 @@ struct Found {
 }
 
 /// Reads the address around the `@` from `at` to `after`, if there is one.
-fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option<Found> {
+fn address_at(
+    piece: &[u8],
+    floor: usize,
+    (at, after): (usize, usize),
+    columns: Option<&SecretColumns>,
+) -> Option<Found> {
     let (domain, end) = domain_after(piece, after);
     let (mut domain, start) = (domain?, at.saturating_sub(LONGEST));
     let before = &piece[floor.max(start)..at];
@@ -101,7 +116,9 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
     }
     let is_after_address = floor > 0 && floor >= start;
     let may_be_secret = |domain: &String| {
-        text_secrets::follows_address(before) || text_secrets::is_doubtful(before, domain)
+        text_secrets::follows_address(before)
+            || text_secrets::is_doubtful(before, domain)
+            || is_in_column(piece, floor, at, columns)
     };
     if (is_after_address && domain.as_ref().is_some_and(may_be_secret))
         || text_secrets::has_label(before)
@@ -115,6 +132,17 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
         _ => Err(SkipReason::Fragment),
     };
     Some(Found { text, end })
+}
+
+/// Returns `true` if an `@` is in a column of secrets and on the same line as the address that ends
+/// at `floor`.
+fn is_in_column(piece: &[u8], floor: usize, at: usize, columns: Option<&SecretColumns>) -> bool {
+    let start = at.saturating_sub(LONGEST);
+    let line = memchr::memrchr2(b'\r', b'\n', &piece[start..at]).map(|end| start + end + 1);
+    let Some((columns, line)) = columns.zip(line.filter(|line| *line < floor)) else {
+        return false;
+    };
+    columns.include_end(&piece[line..at])
 }
 
 /// Reads the domain at `start` and returns where it ends as well. `Some(None)` means that there is
@@ -222,6 +250,10 @@ fn next_part(text: &[u8]) -> Option<(Part, usize)> {
     let &byte = text.first()?;
     if byte.is_ascii_alphanumeric() || b".-_+'".contains(&byte) {
         return Some((Part::Char(char::from(byte)), 1));
+    }
+    // A word with two of these is not an address, but may be a secret such as `p@ss@word.me`.
+    if byte == b'@' {
+        return Some((Part::Unclear, 1));
     }
     if let Some(unescaped) = unescape(text) {
         return Some(unescaped);
@@ -372,13 +404,44 @@ mod tests {
             "ada@corp.example:p@ss.word",
             "ada@corp.example----x/p@ss.word",
             "ada@corp.example;p@ss.word",
+            "ada@corp.example;p@sä.word",
+            "ada@corp.example;my$p@ss.me",
+            "ada@corp.example;p@ss@word.me",
+            "ada@corp.example：p@ss.me",
         ] {
             let expected = [first.clone(), Err(SkipReason::Fragment)];
             assert_eq!(all(text.as_bytes()), expected, "{text}");
         }
-        for separator in [",", ": ", ":x,", " -- ", ":x\\n", ":x%0D%0A"] {
+        for separator in [",", ": ", ":x,", " -- ", ":x\\n", ":x%0D%0A", ";x@y;", ";x@y\\n"] {
             let text = format!("ada@corp.example{separator}bob@b.example");
             assert_eq!(all(text.as_bytes()), [first.clone(), second.clone()], "{text}");
+        }
+    }
+
+    #[test]
+    fn secret_after_an_address_is_recognised_by_the_title_of_its_column_across_reads() {
+        for separator in [";", ",", "\t", " | "] {
+            let lines = [
+                "id;email;password;email2",
+                "1;ada@corp.example;p@ss.me;bob@b.example",
+                "2;eve@e.example;x;kim@k.example",
+                "3;see;max@m.example",
+            ];
+            let text = lines.join("\n").replace(';', separator);
+            let address = |line, text: &str| (line, Ok(text.to_owned()));
+            let expected = [
+                address(2, "ada@corp.example"),
+                (2, Err(SkipReason::Fragment)),
+                address(2, "bob@b.example"),
+                address(3, "eve@e.example"),
+                address(3, "kim@k.example"),
+                address(4, "max@m.example"),
+            ];
+            for capacity in 1..text.len() {
+                let input = io::BufReader::with_capacity(capacity, text.as_bytes());
+                let found = collect(|each| read(input, each)).unwrap();
+                assert_eq!(found, expected, "{separator} {capacity}");
+            }
         }
     }
 

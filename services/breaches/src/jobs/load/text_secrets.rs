@@ -9,23 +9,40 @@ pub fn is_inside(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii() || b".-_+@%\\'&;#".contains(&byte)
 }
 
+/// Line ends as written in JSON, SQL and URLs.
+const ESCAPED_LINE_ENDS: [&str; 6] = ["\\n", "\\r", "%0a", "%0A", "%0d", "%0D"];
+
 /// Returns `true` if the text between an address and the next `@` belongs to a secret, as in
-/// `address:secret`, `address|secret`, `address----secret` and `address password secret`.
+/// `address:secret`, `address|secret`, `address----secret`, `address password secret` and
+/// `address;my$secret`.
+///
+/// Other separators, such as those in `address;secret` and `address,secret`, are also used between
+/// two addresses.
 pub fn follows_address(text: &[u8]) -> bool {
-    const ESCAPED_LINE_ENDS: [&[u8]; 6] = [b"\\n", b"\\r", b"%0a", b"%0A", b"%0d", b"%0D"];
-    let is_end = |byte: &u8| b",;\"'<>()".contains(byte) || byte.is_ascii_whitespace();
-    let has_separator =
-        [&b":"[..], b"|", b"--"].iter().any(|separator| text.starts_with(separator));
-    is_only_label(text)
-        || has_separator
-            && !text.iter().any(is_end)
-            && !ESCAPED_LINE_ENDS.iter().any(|end| memchr::memmem::find(text, end).is_some())
+    let text = String::from_utf8_lossy(text);
+    let has_separator = text.starts_with([':', '|', '：', '｜']) || text.starts_with("--");
+    let has_line_end =
+        text.contains(['\r', '\n']) || ESCAPED_LINE_ENDS.iter().any(|end| text.contains(end));
+    is_only_label(&text)
+        || !has_line_end && (has_separator && !text.contains(is_end) || has_symbol(&text))
+}
+
+/// Returns `true` if a character ends a secret in a list of addresses and secrets.
+fn is_end(c: char) -> bool {
+    c.is_whitespace() || ",;\"'<>()，；、。（）".contains(c)
+}
+
+/// Returns `true` if the last word of a text has a symbol that is common in secrets, but not in the
+/// text in front of an address.
+fn has_symbol(text: &str) -> bool {
+    let is_separator = |c: char| is_end(c) || ":=|：＝｜".contains(c);
+    let word = text.rsplit(is_separator).next().unwrap_or_default();
+    word.contains('$') || word.trim_start_matches('!').contains('!')
 }
 
 /// Returns `true` if there is nothing but the name of a secret before the last word of a text, as
 /// in a `.netrc` file: `login ada@corp.example password secret`.
-fn is_only_label(text: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(text);
+fn is_only_label(text: &str) -> bool {
     let before = text.trim_end_matches(is_in_word);
     let label = before.trim_matches(|c: char| is_gap(c) || c.is_ascii_punctuation());
     label.chars().all(char::is_alphanumeric) && is_secret(label)
@@ -36,8 +53,10 @@ fn is_only_label(text: &[u8]) -> bool {
 /// the text between these two.
 pub fn is_doubtful(between: &[u8], domain: &str) -> bool {
     let is_number = domain.ends_with(|c: char| c.is_ascii_digit());
+    // A domain that ends in another script was already compared with the top-level domains.
+    let is_ascii = domain.rsplit('.').next().is_none_or(str::is_ascii);
     let has_known_end =
-        !domain.is_ascii() || is_number || website::is_possible(&domain.to_ascii_lowercase());
+        !is_ascii || is_number || website::is_possible(&domain.to_ascii_lowercase());
     !has_known_end && !between.iter().any(|byte| b"\r\n".contains(byte))
 }
 
@@ -380,7 +399,21 @@ mod tests {
 
     #[test]
     fn secret_follows_an_address_after_a_separator_of_combo_lists() {
-        for text in [":p", "|p", "--p", "----x/p", " password p", " (pw: p", "\tпароль\tp"] {
+        for text in [
+            ":p",
+            "|p",
+            "：p",
+            "｜p",
+            "--p",
+            "----x/p",
+            " password p",
+            " (pw: p",
+            "\tпароль\tp",
+            ";my$p",
+            ",$p",
+            "\thi!p",
+            " | x!y!p",
+        ] {
             assert!(follows_address(text.as_bytes()), "{text}");
         }
         for text in [
@@ -393,6 +426,13 @@ mod tests {
             "-bob",
             "\npw bob",
             " pw of bob",
+            "：x，bob",
+            "; !bob",
+            ", Hi! bob",
+            ";$2y$10$x;bob",
+            "\",\"price\":\"5$\",\"bob",
+            ";my$x\\nbob",
+            "\nmy$p",
         ] {
             assert!(!follows_address(text.as_bytes()), "{text}");
         }
@@ -402,7 +442,10 @@ mod tests {
     fn domain_without_a_top_level_domain_is_doubtful_after_an_address_on_the_same_line() {
         for between in [";p", ",p", "\tp", " p", " | p", ";5f4dcc3b5aa7;p"] {
             assert!(is_doubtful(between.as_bytes(), "ss.Word"), "{between}");
-            for domain in ["Corp.Example", "192.0.2.1", "b\u{fc}cher.example"] {
+            assert!(is_doubtful(between.as_bytes(), "s\u{e4}.Word"), "{between}");
+            let domains =
+                ["Corp.Example", "192.0.2.1", "b\u{fc}cher.example", "shop.\u{440}\u{444}"];
+            for domain in domains {
                 assert!(!is_doubtful(between.as_bytes(), domain), "{between} {domain}");
             }
         }

@@ -10,7 +10,7 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::job::{self, Running};
 use crate::jobs::retry::RetryingConnection;
-use crate::store::{jobs, load_connections, versions};
+use crate::store::{cluster, jobs, load_connections, versions};
 
 /// Update the progress report after this many records.
 const REPORT_EVERY: u64 = 4_096;
@@ -61,6 +61,12 @@ impl Batch {
 
 /// Writes a load's sorted records to the database.
 pub trait Apply {
+    /// Prepares for the first batch. Called in its transaction, and again if that is repeated, so a
+    /// load that stops before it has written anything leaves no preparations behind.
+    fn begin(&mut self, _db: &mut Db, _now: i64) -> Result<(), JobError> {
+        Ok(())
+    }
+
     /// Applies a batch within its transaction, and returns the number of new links. Must be
     /// idempotent.
     fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError>;
@@ -104,7 +110,7 @@ pub fn walk(
     let progress = ProgressReporter::new("loading", Unit::Items("accounts"), total);
     let report = |done| progress.set_with(done, || details(tally.counts));
     let mut batch = Batch::default();
-    let mut done = 0;
+    let (mut is_first, mut done) = (true, 0);
     loop {
         let next = sorted.next_record().map_err(spilled())?;
         let complete = match (&next, batch.last_key()) {
@@ -115,7 +121,9 @@ pub fn walk(
             (_, None) => false,
         };
         if complete {
-            batch_size.run(|| commit(context, running.id, &mut connection, &batch, target))?;
+            batch_size
+                .run(|| commit(context, running.id, &mut connection, &batch, is_first, target))?;
+            is_first = false;
             batch.clear();
         }
         let Some((k, text)) = next else { break };
@@ -144,6 +152,7 @@ fn commit(
     id: i64,
     connection: &mut RetryingConnection,
     batch: &Batch,
+    is_first: bool,
     target: &mut impl Apply,
 ) -> Result<(), JobError> {
     let Some(last) = batch.last_key() else { return Ok(()) };
@@ -156,8 +165,53 @@ fn commit(
         }
         attempts += 1;
         versions::lock_accounts(db)?;
+        job::expect_unfinished(db, id)?;
+        if is_first {
+            // Links that a failed server has not committed would be counted again.
+            cluster::complete_all_commits(db)?;
+            target.begin(db, now)?;
+        }
         let added = target.apply(db, &records)?;
         let moved = jobs::advance(db, id, &cursor, added, now)?;
         job::expect_open(db, id, moved)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::Database;
+
+    use super::*;
+    use crate::config::Settings;
+
+    /// Can't write anything.
+    struct Unreachable;
+
+    impl Apply for Unreachable {
+        fn apply(&mut self, _: &mut Db, _: &[Record<'_>]) -> Result<i64, JobError> {
+            Err(DatabaseError::NotFound.into())
+        }
+
+        fn forget(&mut self) {}
+    }
+
+    #[test]
+    fn load_that_cannot_write_can_be_cancelled() {
+        let database = Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        let clock = testkit::clock("2026-03-01T12:00:00Z").shared();
+        let context = JobContext { pools, clock, settings: Settings::for_tests() };
+        let cancel = |db: &mut Db| {
+            let id = jobs::begin(db, "accounts", "", "{}", 1)?;
+            jobs::cancel(db, id, 1)?;
+            Ok::<_, DatabaseError>(id)
+        };
+        let id = context.pools.write_blocking(cancel).unwrap();
+        let mut sorter = job::sorter(&context);
+        sorter.push(1, b"ada@corp.example").unwrap();
+        let (running, tally) = (Running { id, after: None }, Tally::default());
+        let sorted = sorter.finish().unwrap();
+        let ended = walk(&context, &running, sorted, &tally, 1, &mut Unreachable);
+        assert!(matches!(ended, Err(JobError::Cancelled)), "{ended:?}");
+    }
 }

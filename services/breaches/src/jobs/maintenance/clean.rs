@@ -12,7 +12,8 @@ use crate::jobs::retry::RetryingConnection;
 use crate::model::{OptOut, id_list, loaded_address};
 use crate::store::accounts::{self, AccountRow};
 use crate::store::{
-    account_links, admin_events, breaches, mail_domains, opt_outs, stealer_logs, traces, versions,
+    account_links, admin_events, breaches, cluster, mail_domains, opt_outs, stealer_logs, traces,
+    versions,
 };
 
 /// Outcome of a cleanup or its dry run.
@@ -43,6 +44,7 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
     let progress = ProgressReporter::new("cleaning", Unit::Items("accounts"), None);
     let mut cleaned = Cleaned::default();
     let now = context.clock.unix();
+    connection.transaction(lock)?;
     let mut pages = accounts::Pages::after(connection.db(), (i64::MIN, -1))?;
     loop {
         let rows = pages.next(connection.db())?;
@@ -65,7 +67,7 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
     }
     progress.finish();
     connection.transaction(|db| {
-        versions::lock_accounts(db)?;
+        lock(db)?;
         cleaned.websites = stealer_logs::each_odd_website(db, !dry_run)?;
         cleaned.domains = mail_domains::each_odd(db, !dry_run)?;
         let Cleaned { empty, odd, domains, websites, .. } = cleaned;
@@ -83,6 +85,14 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
     Ok(cleaned)
 }
 
+/// Locks the accounts, and completes the transactions of failed servers. Otherwise, accounts that
+/// they have not committed would be passed over, and accounts or domains would be removed although
+/// such a transaction uses them.
+fn lock(db: &mut Db) -> Result<(), JobError> {
+    versions::lock_accounts(db)?;
+    Ok(cluster::complete_all_commits(db)?)
+}
+
 /// Returns `true` if an account isn't an address that a load would accept.
 pub(super) fn is_odd(row: &AccountRow) -> bool {
     !loaded_address::is_domain(&row.domain) || loaded_address::parse(&row.address()).is_err()
@@ -98,7 +108,7 @@ fn repair_all(
     dry_run: bool,
     now: i64,
 ) -> Result<Cleaned, JobError> {
-    versions::lock_accounts(db)?;
+    lock(db)?;
     let work = |db: &mut Db| -> Result<Cleaned, JobError> {
         versions::bump_catalogue(db, now)?;
         let (mut cleaned, mut counts) = (before, BTreeMap::new());

@@ -37,28 +37,28 @@ const GRACE: i64 = 600;
 /// Time between checks while another process completes the index.
 const POLL: Duration = Duration::from_secs(1);
 
-/// Makes a large load postpone its entries. `left` is the number of accounts it has yet to add, and
-/// `largest` the number in its largest transaction.
+/// Returns whether a load is large enough to postpone its entries. `left` is the number of accounts
+/// it has yet to add, and `largest` the number in its largest transaction.
+pub fn is_large(left: i64, largest: usize) -> bool {
+    left > i64::try_from(largest.saturating_mul(TRANSACTIONS)).unwrap_or(i64::MAX)
+}
+
+/// Makes a large load postpone its entries. Call this in the transaction of the load's first batch.
+/// If the load stops before that, the index stays complete and isn't built again.
 ///
 /// Domains with addresses must remain searchable, so nothing is postponed if any is verified.
-pub fn postpone(context: &JobContext, left: i64, largest: usize) -> Result<(), JobError> {
-    let few = i64::try_from(largest.saturating_mul(TRANSACTIONS)).unwrap_or(i64::MAX);
-    if context.pools.backend() == Backend::Postgres || left <= few {
+pub fn postpone(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
+    if db.backend() == Backend::Postgres
+        || unfiled_accounts::is_postponed(db)?
+        || domain_controls::any_with_addresses(db)?
+    {
         return Ok(());
     }
-    let now = context.clock.unix();
-    context.write(|db| {
-        if unfiled_accounts::is_postponed(db)? || domain_controls::any_with_addresses(db)? {
-            return Ok(());
-        }
-        if let Some(other) = jobs::unfinished(db, KIND, "", "")? {
-            jobs::cancel(db, other.id, now)?;
-        }
-        log::info!(
-            "accounts are indexed by domain after the load; domain searches fail until then"
-        );
-        Ok(unfiled_accounts::postpone(db)?)
-    })
+    if let Some(other) = jobs::unfinished(db, KIND, "", "")? {
+        jobs::cancel(db, other.id, now)?;
+    }
+    log::info!("accounts are indexed by domain after the load; domain searches fail until then");
+    unfiled_accounts::postpone(db)
 }
 
 /// Completes the index at the end of a load. Waits if another process is doing it.
@@ -337,11 +337,11 @@ mod tests {
         let database = Database::in_file();
         let context = context(&database);
         let is_postponed = || context.pools.read_blocking(unfiled_accounts::is_postponed).unwrap();
+        let postpone = || context.pools.write_blocking(|db| postpone(db, 1)).unwrap();
+        assert!(!is_large(320, 10) && is_large(321, 10), "32 transactions are few");
         context.pools.write_blocking(|db| verify(db, "empty.example", 0)).unwrap();
-        postpone(&context, 320, 10).unwrap();
-        assert!(!is_postponed(), "32 transactions are few");
         context.pools.write_blocking(|db| verify(db, "used.example", 1)).unwrap();
-        postpone(&context, 321, 10).unwrap();
+        postpone();
         assert!(!is_postponed(), "used.example is searched");
         context
             .pools
@@ -351,7 +351,7 @@ mod tests {
                 crate::store::domain_inheritance::revoke(db, owner, "used.example")
             })
             .unwrap();
-        postpone(&context, 321, 10).unwrap();
+        postpone();
         assert!(is_postponed());
     }
 
@@ -363,7 +363,7 @@ mod tests {
         context.pools.write_blocking(unfiled_accounts::postpone).unwrap();
         let Begun::Build(build) = begin(&context, SILENT, 0).unwrap() else { panic!("no job") };
         let Begun::Elsewhere = begin(&context, SILENT, 0).unwrap() else { panic!("two jobs") };
-        postpone(&context, 321, 10).unwrap();
+        context.pools.write_blocking(|db| postpone(db, 1)).unwrap();
         assert!(matches!(build.run(&context), Err(JobError::Cancelled)));
         assert!(context.pools.read_blocking(unfiled_accounts::is_postponed).unwrap());
         assert!(index_domains(&context).unwrap());

@@ -13,7 +13,7 @@ use crate::model::{Breach, instant};
 use crate::store::accounts::{self, StripPlace, StripStep};
 use crate::store::layout::Layout;
 use crate::store::{
-    admin_events, breaches, jobs, load_connections, traces, unused_domains, versions,
+    admin_events, breaches, cluster, jobs, load_connections, traces, unused_domains, versions,
 };
 
 /// `breach retire`: hides the breach right away, then removes its links and stealer log entries
@@ -178,7 +178,9 @@ fn strip_table(
         let high = low.checked_add_unsigned(width - 1).unwrap_or(i64::MAX);
         let lock = |db: &mut Db| -> Result<(), JobError> {
             accounts::prepare_strip(db)?;
-            Ok(versions::lock_accounts(db)?)
+            versions::lock_accounts(db)?;
+            job::expect_unfinished(db, running.id)?;
+            Ok(cluster::complete_all_commits(db)?)
         };
         let mut longest = Duration::ZERO;
         for (at, step) in steps.iter().enumerate() {

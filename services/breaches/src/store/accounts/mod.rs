@@ -15,14 +15,14 @@ mod runs;
 mod strip;
 mod writer;
 
-pub use batches::{Linked, PasteLink, StagedRow, add_pairs, add_pastes, link_staged, merge};
+pub use batches::{Linked, PasteLink, add_pairs, add_pastes, merge, with_sequence};
 pub use compaction::{
     Placement, StripPlace, domains_in_runs, has_accounts_in_runs, is_compact, join_two, move_some,
     placement, placement_in_table, strip_some,
 };
 pub use domain_walk::in_one_snapshot;
 pub use many::with_keys;
-pub use new_account::NewAccount;
+pub use new_account::{NewAccount, NewLink};
 pub use pages::{Pages, sample};
 pub use read::*;
 pub use routed::{one_key, one_page, one_range, routed_range, routed_with_key};

@@ -1,4 +1,4 @@
-//! Accounts added by a load.
+//! Accounts and links added by a load.
 
 /// An account added by a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,4 +10,12 @@ pub struct NewAccount<'a> {
     pub local: &'a str,
     /// Packed ids of its breaches.
     pub breaches: &'a [u8],
+}
+
+/// A link from an account to a website or paste, added by a load.
+#[derive(Clone, Copy, Debug)]
+pub struct NewLink<'a> {
+    pub account: NewAccount<'a>,
+    /// Website or paste id. 0 if only the account is staged.
+    pub other_id: i64,
 }

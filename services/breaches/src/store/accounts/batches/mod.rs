@@ -6,10 +6,12 @@ mod append;
 mod changes;
 mod link;
 mod postgres;
+mod sequence;
 mod sqlite;
 mod staged;
 
 pub use append::append;
 pub use changes::Linked;
 pub use link::{link, merge};
-pub use staged::{PasteLink, StagedRow, add_pairs, add_pastes, link as link_staged};
+pub use sequence::with_sequence;
+pub use staged::{PasteLink, add_pairs, add_pastes, link as link_staged};

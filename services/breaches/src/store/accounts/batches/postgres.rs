@@ -38,14 +38,22 @@ pub(super) fn link(
             return Ok(());
         }
     }
-    let keys: Vec<i64> = group.iter().map(|account| account.k).collect();
-    let (Some(&low), Some(&high)) = (keys.first(), keys.last()) else { return Ok(()) };
-    let stored: Vec<Stored> = WithKeys { keys: &keys, low, high }.load(conn)?;
+    let stored = with_keys(conn, group)?;
     let changes = changes(group, &stored, linked);
     if !changes.is_empty() {
         Upsert::of(&changes).execute(conn)?;
     }
     Ok(())
+}
+
+/// Reads stored accounts with the group's keys, sorted by key.
+pub(super) fn with_keys(
+    conn: &mut PgConnection,
+    group: &[NewAccount<'_>],
+) -> Result<Vec<Stored>, DatabaseError> {
+    let keys: Vec<i64> = group.iter().map(|account| account.k).collect();
+    let (Some(&low), Some(&high)) = (keys.first(), keys.last()) else { return Ok(Vec::new()) };
+    Ok(WithKeys { keys: &keys, low, high }.load(conn)?)
 }
 
 /// Lets Diesel run a statement. Its SQL doesn't depend on the values, so it's prepared only once.

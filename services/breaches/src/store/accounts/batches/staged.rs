@@ -10,7 +10,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Integer, Text};
 
 use super::changes::{Linked, Stored, changes};
-use crate::store::accounts::new_account::NewAccount;
+use crate::store::accounts::new_account::{NewAccount, NewLink};
 use crate::store::accounts::routed::one_key;
 use crate::store::schema::{account, staged};
 use crate::store::shard;
@@ -23,14 +23,6 @@ const FEW_SHARDS: usize = 16;
 const JOINED: &str = "JOIN account a ON a.shard = s.shard AND a.k = s.k";
 /// True if the joined account's address matches the staged row's.
 const SAME: &str = "a.domain_id = s.domain_id AND a.local = s.local";
-
-/// A row to stage.
-#[derive(Clone, Copy, Debug)]
-pub struct StagedRow<'a> {
-    pub account: NewAccount<'a>,
-    /// Website or paste id, or 0.
-    pub other_id: i64,
-}
 
 #[derive(Insertable)]
 #[diesel(table_name = staged, treat_none_as_default_value = false)]
@@ -102,10 +94,10 @@ impl Stage {
     /// rows.
     fn fill<'a>(
         conn: &mut PgConnection,
-        rows: impl Iterator<Item = StagedRow<'a>>,
+        rows: impl Iterator<Item = NewLink<'a>>,
     ) -> Result<(Self, i64), DatabaseError> {
         let (mut shards, mut copied) = (Vec::new(), Vec::new());
-        for StagedRow { account, other_id } in rows {
+        for NewLink { account, other_id } in rows {
             let NewAccount { k, domain_id, local, breaches } = account;
             let shard = shard::of_key(k);
             if shards.last() != Some(&shard) {
@@ -162,7 +154,7 @@ pub fn link(
             Some(*first)
         })
         .collect();
-    let rows = distinct.iter().map(|account| StagedRow { account: *account, other_id: 0 });
+    let rows = distinct.iter().map(|account| NewLink { account: *account, other_id: 0 });
     let (stage, number) = Stage::fill(conn, rows)?;
     let same_list = distinct.iter().all(|account| account.breaches == first.breaches);
     let list = (same_list && first.breaches.len() == 2).then_some(first.breaches);
@@ -271,7 +263,7 @@ fn link_one(
 /// Adds websites to stored accounts, sorted by key. Returns the number of new entries.
 pub fn add_pairs(
     conn: &mut PgConnection,
-    rows: &[StagedRow<'_>],
+    rows: &[NewLink<'_>],
     breach: u16,
 ) -> Result<i64, DatabaseError> {
     if rows.is_empty() {
@@ -301,7 +293,7 @@ pub fn add_pairs(
 /// Links stored accounts, sorted by key, to pastes. Returns the new links.
 pub fn add_pastes(
     conn: &mut PgConnection,
-    rows: &[StagedRow<'_>],
+    rows: &[NewLink<'_>],
 ) -> Result<Vec<PasteLink>, DatabaseError> {
     if rows.is_empty() {
         return Ok(Vec::new());
