@@ -157,9 +157,12 @@ const STATEMENT_TIMEOUT: &str = "canceling statement due to statement timeout";
 /// Returns whether a failure is transient. Neither database has an error kind for this, so we have
 /// to compare messages. This is why PostgreSQL must report errors in English (`lc_messages`).
 fn is_passing(message: &str) -> bool {
-    const PASSING: [&str; 7] = [
+    const PASSING: [&str; 8] = [
         "database is locked",
         "database table is locked",
+        // From SQLite (`SQLITE_PROTOCOL`) if a process was suspended while updating the index of the
+        // write-ahead log. Readers wait about 10 seconds for it.
+        "locking protocol",
         "deadlock detected",
         // From Citus, e.g. while it moves part of a table that a load is writing to.
         "involved in a distributed deadlock",
@@ -210,6 +213,8 @@ mod tests {
     fn locks_and_lost_connections_are_busy() {
         let locked = from(DatabaseErrorKind::Unknown, "database is locked");
         assert!(matches!(locked, DatabaseError::Busy));
+        let suspended = from(DatabaseErrorKind::Unknown, "locking protocol");
+        assert!(matches!(suspended, DatabaseError::Busy));
         let closed = from(DatabaseErrorKind::ClosedConnection, "server closed the connection");
         assert!(matches!(closed, DatabaseError::Busy));
         let worker = "failure on connection marked as essential: 10.0.0.2:5432";
