@@ -51,9 +51,26 @@ pub(crate) fn names_valid_host(request: &ServiceRequest) -> bool {
     !is_missing && [host, authority].into_iter().flatten().all(is_host)
 }
 
+/// Whether a byte may occur in a host name (RFC 3986, section 3.2.2). A table costs less than
+/// comparisons, and every request is checked.
+const NAMED: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let (marks, mut mark) = (b"-._~%!$&'()*+,;=", 0);
+    while mark < marks.len() {
+        table[marks[mark] as usize] = true;
+        mark += 1;
+    }
+    table
+};
+
 /// Returns whether `bytes` is empty or a host, with or without a port.
 fn is_host(bytes: &[u8]) -> bool {
-    let named = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=".contains(byte);
+    let named = |byte: &u8| NAMED[usize::from(*byte)];
     let end = match bytes.first() {
         Some(b'[') => bytes.iter().position(|byte| *byte == b']').map_or(0, |last| last + 1),
         _ => bytes.iter().position(|byte| *byte == b':').unwrap_or(bytes.len()),

@@ -287,6 +287,9 @@ impl Operations {
 /// Returns whether all literal segments of `path` have their documented case. Empty parameters are
 /// only allowed if `empty` is true.
 fn is_spelled(operation: &Operation, path: &str, empty: bool) -> bool {
+    if operation.template == path {
+        return true; // Most paths have no parameters.
+    }
     let mut parts = operation.template.split('/').zip(path.split('/'));
     parts.all(|(known, part)| match Segment::is_parameter(known) {
         true => empty || !part.is_empty(),
