@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use database::Db;
 use domain::EmailAddress;
 use serde_json::json;
 
@@ -11,17 +12,18 @@ use super::output::Output;
 use crate::app;
 use crate::jobs::{self, JobContext, Remains};
 use crate::model::OptOut;
-use crate::store::{breaches, opt_outs, traces};
+use crate::store::{breaches, jobs as job_rows, opt_outs, traces};
 
 /// An owner's choice.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Kind {
     /// Hide the address from public searches. Verified owners of its domain still see it
     Public,
-    /// Remove all data about the address and never load it again
+    /// Remove all data about the address and never load it again. Only its SHA-1 hash is kept
     Breaches,
-    /// Remove all data about the address and keep no record of it. Unfinished loads skip the address
-    /// and keep its hash until they are finished or cancelled. Later loads can add it again
+    /// Remove all data about the address and keep no record of it. Unfinished loads, including
+    /// failed and interrupted ones, skip the address and keep its SHA-1 hash until they are done
+    /// (`job resume ID`) or cancelled (`job cancel ID`). Later loads can add it again
     Delete,
 }
 
@@ -52,8 +54,11 @@ pub enum AddressCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Remove an address from a breach. Unfinished loads skip the link and keep the address's hash
-    /// until they are finished or cancelled. Later loads can add the link again
+    /// Remove an address from a breach
+    ///
+    /// Unfinished loads, including failed and interrupted ones, skip the link. They keep the
+    /// address's SHA-1 hash until they are done (`job resume ID`) or cancelled (`job cancel ID`).
+    /// Later loads can add the link again.
     Remove {
         /// Email address
         email: String,
@@ -67,6 +72,10 @@ pub enum AddressCommand {
     ///
     /// Searches all tables, the raw bytes of the SQLite file (including its free pages and
     /// write-ahead log) and the email folder. Backups and dead PostgreSQL rows are not searched.
+    ///
+    /// A SHA-1 hash that is kept on purpose is reported, but does not change the exit code. An
+    /// opt-out keeps it permanently. Unfinished loads, including failed and interrupted ones, keep it
+    /// until they are done (`job resume ID`) or cancelled (`job cancel ID`).
     VerifyRemoved {
         /// Email address
         email: String,
@@ -105,15 +114,18 @@ impl AddressCommand {
             }
             Self::Remove { email, breach, output } => {
                 let email = EmailAddress::parse(&email)?;
-                let removed = context.pools.write_blocking(|db| -> anyhow::Result<bool> {
+                let remove = |db: &mut Db| -> anyhow::Result<(bool, Vec<i64>)> {
                     let id = breaches::by_name(db, &breach)?
                         .with_context(|| format!("there is no breach {breach}"))?
                         .id;
-                    Ok(app::remove_link(db, &email, id, now)?)
-                })?;
+                    let removed = app::remove_link(db, &email, id, now)?;
+                    Ok((removed, job_rows::keeping_digest(db, &email.sha1())?))
+                };
+                let (removed, keeping) = context.pools.write_blocking(remove)?;
                 clear_log(context)?;
                 let text = if removed { "removed" } else { "the address was not linked" };
-                output.print(&json!({ "removed": removed }), text)
+                let text = with_keeping_jobs(text, &keeping);
+                output.print(&json!({ "removed": removed, "keeping_jobs": keeping }), text)
             }
             Self::VerifyRemoved { email, mut also, output } => {
                 let email = EmailAddress::parse(&email)?;
@@ -135,17 +147,39 @@ fn opt_out(
     output: Output,
 ) -> anyhow::Result<ExitCode> {
     let now = context.clock.unix();
-    let kept = context.pools.write_blocking(|db| -> anyhow::Result<Option<OptOut>> {
+    let apply = |db: &mut Db| -> anyhow::Result<(Option<OptOut>, Vec<i64>)> {
         app::opt_out(db, email, choice, now)?;
-        Ok(opt_outs::get(db, &email.sha1())?)
-    })?;
+        let digest = email.sha1();
+        Ok((opt_outs::get(db, &digest)?, job_rows::keeping_digest(db, &digest)?))
+    };
+    let (kept, keeping) = context.pools.write_blocking(apply)?;
     clear_log(context)?;
     let kept = kept.unwrap_or(choice);
     let text = match kept == choice {
         true => "done",
         false => "done; an earlier opt-out still prevents later loads of the address",
     };
-    output.print(&json!({ "kind": kept.kind() }), text)
+    let text = with_keeping_jobs(text, &keeping);
+    output.print(&json!({ "kind": kept.kind(), "keeping_jobs": keeping }), text)
+}
+
+/// Adds a line about unfinished loads that keep the digest of a removed address.
+fn with_keeping_jobs(text: &str, jobs: &[i64]) -> String {
+    keeping(jobs).map_or_else(|| text.to_owned(), |line| format!("{text}\n{line}"))
+}
+
+/// Describes the unfinished loads that keep the digest of a removed address. Returns `None` if there
+/// are none.
+fn keeping(jobs: &[i64]) -> Option<String> {
+    let ids: Vec<String> = jobs.iter().map(|id| format!("job {id}")).collect();
+    (!ids.is_empty()).then(|| {
+        format!(
+            "the SHA-1 hash is kept by unfinished loads, which skip what was removed, until they are \
+             done or cancelled: {}. After a failure or interruption, `breaches job resume ID` \
+             finishes a load and `breaches job cancel ID` cancels it",
+            ids.join(", ")
+        )
+    })
 }
 
 /// Empties SQLite's write-ahead log, which may still contain removed data.
@@ -162,8 +196,15 @@ fn describe(remains: &Remains) -> String {
     if lines.is_empty() {
         lines.push("nothing is left".to_owned());
     }
-    if remains.kept_digest {
-        lines.push("the digest is kept, so that the address is not loaded again".to_owned());
+    match remains.opt_out {
+        Some(OptOut::Public) => {
+            lines.push("the SHA-1 hash is kept, so that public searches hide the address".into());
+        }
+        Some(_) => {
+            lines.push("the SHA-1 hash is kept, so that the address is not loaded again".into());
+        }
+        None => {}
     }
+    lines.extend(keeping(&remains.keeping_jobs));
     lines.join("\n")
 }

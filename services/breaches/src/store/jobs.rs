@@ -307,15 +307,16 @@ pub fn excluded(db: &mut Db, id: i64) -> Result<RemovedSet, DatabaseError> {
     Ok(RemovedSet::of_records(&removed.unwrap_or_default()))
 }
 
-/// Returns whether any unfinished load has recorded the digest of a removed address.
-pub fn keep_digest(db: &mut Db, digest: &Sha1Digest) -> Result<bool, DatabaseError> {
-    let removed = job::table.filter(job::removed.is_not_null()).select(job::removed);
-    let removed: Vec<Option<Vec<u8>>> = removed.load(db)?;
+/// Returns the ids of the unfinished loads that have recorded the digest of a removed address.
+pub fn keeping_digest(db: &mut Db, digest: &Sha1Digest) -> Result<Vec<i64>, DatabaseError> {
+    let removed = job::table.filter(job::removed.is_not_null()).order(job::id);
+    let removed: Vec<(i64, Option<Vec<u8>>)> = removed.select((job::id, job::removed)).load(db)?;
     let has_digest = |removed: &Vec<u8>| {
         let records = removed.as_chunks::<REMOVED_RECORD>().0;
         records.iter().any(|record| record.starts_with(&digest.0))
     };
-    Ok(removed.iter().flatten().any(has_digest))
+    let keeping = removed.iter().filter(|(_, removed)| removed.as_ref().is_some_and(has_digest));
+    Ok(keeping.map(|(id, _)| *id).collect())
 }
 
 /// Counts jobs whose checkpoint is this account key. Paste loads don't count because their

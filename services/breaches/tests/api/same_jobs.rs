@@ -244,7 +244,7 @@ fn stealer_log_load_adds_no_pair_of_an_address_that_was_removed_while_it_ran() {
 }
 
 #[test]
-fn removed_address_is_forgotten_when_its_load_is_cancelled() {
+fn failed_load_keeps_the_digest_of_a_removed_address_until_it_is_cancelled_and_commands_say_so() {
     let operator = Operator::new();
     let pools = pools(&operator);
     let id = pools.write_blocking(|db| {
@@ -254,16 +254,42 @@ fn removed_address_is_forgotten_when_its_load_is_cancelled() {
         Ok::<_, database::DatabaseError>(id)
     });
     let id = id.unwrap();
-    for _ in 0..2 {
-        operator.run(&["address", "opt-out", "gone@load.example", "--kind", "delete"]);
+    let address = "gone@load.example";
+    let opt_out = ["address", "opt-out", address, "--kind", "delete"];
+    let remove = ["address", "remove", address, "--breach", "Inkwell"];
+    let verify = ["address", "verify-removed", address];
+    let keeping = format!("until they are done or cancelled: job {id}. ");
+    for command in [&opt_out[..], &opt_out, &verify] {
+        let printed = operator.run(command);
+        assert!(printed.contains(&keeping), "{command:?}: {printed}");
+        assert_eq!(operator.json(command)["keeping_jobs"], json!([id]), "{command:?}");
     }
     let kept = || -> Vec<usize> {
         let all = pools.read_blocking(jobs::all).unwrap();
         all.into_iter().map(|job| job.removed.map_or(0, |digests| digests.len())).collect()
     };
     assert_eq!(kept(), [22, 0], "the newest job is a load");
+    assert_eq!(operator.json(&remove)["keeping_jobs"], json!([id]));
+    assert_eq!(kept(), [44, 0]);
     operator.run(&["job", "cancel", &id.to_string()]);
     assert_eq!(kept(), [0, 0]);
+    assert_eq!(operator.run(&verify), "nothing is left\n");
+    assert_eq!(operator.run(&opt_out), "done\n");
+    assert_eq!(operator.json(&remove), json!({ "removed": false, "keeping_jobs": [] }));
+}
+
+#[test]
+fn digest_that_an_opt_out_keeps_is_reported_with_its_purpose() {
+    let operator = Operator::new();
+    let address = "gone@load.example";
+    for (kind, purpose) in
+        [("public", "so that public searches hide the address"), ("breaches", "not loaded again")]
+    {
+        operator.run(&["address", "opt-out", address, "--kind", kind]);
+        let printed = operator.run(&["address", "verify-removed", address]);
+        assert!(printed.contains(purpose) && !printed.contains("job"), "{kind}: {printed}");
+        assert_eq!(operator.json(&["address", "verify-removed", address])["kept_digest"], true);
+    }
 }
 
 #[test]

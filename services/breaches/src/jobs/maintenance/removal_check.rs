@@ -19,9 +19,14 @@ pub struct Remains {
     pub found: Vec<(String, u64)>,
     /// Whether the address's domain is still stored even though no account uses it.
     pub unused_domain: bool,
-    /// Whether the digest is kept on purpose so that the address isn't loaded again, possibly only
-    /// until a load ends.
+    /// Whether the digest is kept on purpose, by an opt-out or by unfinished loads.
     pub kept_digest: bool,
+    /// Unfinished loads that keep the digest so that they don't add the address, or a link that was
+    /// removed, again.
+    pub keeping_jobs: Vec<i64>,
+    /// The opt-out that keeps the digest.
+    #[serde(skip)]
+    pub opt_out: Option<OptOut>,
     /// Files that were searched.
     pub files: Vec<PathBuf>,
 }
@@ -58,8 +63,9 @@ pub fn find_remains(
         None => false,
     };
     let digest = address.sha1();
-    remains.kept_digest = opt_outs::get(&mut db, &digest)? == Some(OptOut::Breaches)
-        || jobs::keep_digest(&mut db, &digest)?;
+    remains.opt_out = opt_outs::get(&mut db, &digest)?;
+    remains.keeping_jobs = jobs::keeping_digest(&mut db, &digest)?;
+    remains.kept_digest = remains.opt_out.is_some() || !remains.keeping_jobs.is_empty();
     traces::clear_log_or_warn(&mut db)?;
     let database = traces::file(&mut db)?;
     drop(db);
