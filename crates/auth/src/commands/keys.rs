@@ -81,7 +81,7 @@ impl KeysCommand {
                 let order = IssueOrder { owner: &owner, plan: plan.as_deref(), until };
                 let (key, text) = pools.write_blocking(|db| -> anyhow::Result<_> {
                     let (key, text) = order.issue(db, owners, now)?;
-                    owners.record(db, "keys issue", &key.owner)?;
+                    owners.record(db, "keys issue", &key.owner, &format!("key {}", key.id))?;
                     Ok((key, text))
                 })?;
                 print_new(out, &key, &text, json, "issued")?;
@@ -93,7 +93,7 @@ impl KeysCommand {
             Self::Revoke { id } => {
                 let is_new = pools.write_blocking(|db| -> anyhow::Result<bool> {
                     let is_new = revoke(db, id, now)?;
-                    owners.record(db, "keys revoke", &format!("key {id}"))?;
+                    owners.record(db, "keys revoke", &format!("key {id}"), "")?;
                     Ok(is_new)
                 })?;
                 if is_new {
@@ -105,7 +105,7 @@ impl KeysCommand {
             Self::Rotate { id, json } => {
                 let (key, text) = pools.write_blocking(|db| -> anyhow::Result<_> {
                     let (key, text) = rotate(db, id, now)?;
-                    owners.record(db, "keys rotate", &format!("key {id}"))?;
+                    owners.record(db, "keys rotate", &format!("key {id}"), "")?;
                     Ok((key, text))
                 })?;
                 print_new(out, &key, &text, json, "renewed")?;

@@ -23,11 +23,12 @@ pub trait Owners {
 
     /// Records a change in the service's audit log. Called in the transaction of the change.
     /// `action` is the command, such as `keys issue`, and `subject` the owner or the key's ID.
+    /// `detail` is the ID of a new key, and empty for other changes.
     ///
     /// # Errors
     /// Returns a one-line message for the operator, upon which the transaction is rolled back.
-    fn record(&self, db: &mut Db, action: &str, subject: &str) -> anyhow::Result<()> {
-        let _ = (db, action, subject);
+    fn record(&self, db: &mut Db, action: &str, subject: &str, detail: &str) -> anyhow::Result<()> {
+        let _ = (db, action, subject, detail);
         Ok(())
     }
 }

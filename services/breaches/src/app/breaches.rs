@@ -38,7 +38,10 @@ pub fn change_breach(
         other => other.into(),
     })?;
     versions::bump_catalogue(db, now)?;
-    admin_events::add(db, now, action, &breach.name, "")?;
+    let mut attributes = before.differences(&breach);
+    // Nearly every change sets this one.
+    attributes.retain(|name| *name != "ModifiedDate");
+    admin_events::add(db, now, action, &breach.name, &attributes.join(", "))?;
     Ok(wire::Breach::from(&breach))
 }
 

@@ -379,7 +379,8 @@ pub fn recount_domain(
     let count = count_now(&mut pools.connect()?, domain.as_str())?;
     pools.write_blocking(|db| {
         note_size(db, domain.as_str(), &count, now)?;
-        admin_events::add(db, now, "domain recount", domain.as_str(), "")?;
+        let detail = format!("{} addresses", count.size.all);
+        admin_events::add(db, now, "domain recount", domain.as_str(), &detail)?;
         Ok::<_, OperatorError>(())
     })?;
     Ok(count)

@@ -96,7 +96,8 @@ pub fn remove_link(
     }
     remove_domains(db, address, &websites)?;
     versions::bump_catalogue(db, now)?;
-    admin_events::add(db, now, "address remove", "an address", &format!("breach {breach}"))?;
+    let detail = format!("breach {}", breaches::name(db, breach)?);
+    admin_events::add(db, now, "address remove", "an address", &detail)?;
     Ok(true)
 }
 

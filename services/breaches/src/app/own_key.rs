@@ -49,14 +49,15 @@ pub async fn issue_key(state: &State, subscriber: i64, email: &str) -> Result<St
             return Err(Error::NotInPlan);
         }
         let issued = auth::issue_only(db, &email, None, None, Some(LIMIT), now);
-        let (_, text, _) = issued.map_err(|error| match error {
+        let (key, text, _) = issued.map_err(|error| match error {
             KeyError::Store(error) => error.into(),
             KeyError::TooManyKeys { retry_after } => {
                 Error::TooMany(u64::try_from(retry_after).unwrap_or(1))
             }
             other => Error::Internal(other.to_string()),
         })?;
-        admin_events::add(db, now, "keys issue", &email, "by the subscriber")?;
+        let detail = format!("key {}, by the subscriber", key.id);
+        admin_events::add(db, now, "keys issue", &email, &detail)?;
         Ok(text)
     };
     state.pools().write_as(Some(&subscriber.to_string()), issue).await

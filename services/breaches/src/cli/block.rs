@@ -70,7 +70,8 @@ impl BlockCommand {
                 let agent = user_agent.map(|text| text.to_lowercase());
                 let id = context.pools.write_blocking(|db| -> Result<i64, DatabaseError> {
                     let id = blocks::add(db, cidr.as_deref(), agent.as_deref(), until, now)?;
-                    admin_events::add(db, now, "block add", &id.to_string(), "")?;
+                    let client = cidr.as_deref().or(agent.as_deref()).unwrap_or_default();
+                    admin_events::add(db, now, "block add", &id.to_string(), client)?;
                     Ok(id)
                 })?;
                 output.print(&json!({ "id": id }), format!("entry {id}"))
@@ -78,15 +79,14 @@ impl BlockCommand {
             Self::List { output } => {
                 let rows = context.pools.read_blocking(blocks::all)?;
                 output.print_list(&rows, |row| {
-                    let what = row.cidr.as_ref().or(row.user_agent.as_ref());
                     let until = row.until.map_or_else(|| "forever".into(), instant::without_zone);
-                    format!("{}\t{}\t{until}", row.id, what.map_or("", String::as_str))
+                    format!("{}\t{}\t{until}", row.id, row.client())
                 })
             }
             Self::Remove { id, output } => {
                 let removed = context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
-                    blocks::remove(db, id)?;
-                    admin_events::add(db, now, "block remove", &id.to_string(), "")
+                    let block = blocks::remove(db, id)?;
+                    admin_events::add(db, now, "block remove", &id.to_string(), block.client())
                 });
                 match removed {
                     Err(DatabaseError::NotFound) => bail!("entry {id} does not exist"),

@@ -55,7 +55,7 @@ impl Owners for Subscribers {
         true
     }
 
-    fn record(&self, db: &mut Db, action: &str, subject: &str) -> anyhow::Result<()> {
-        Ok(admin_events::add(db, self.now, action, subject, "")?)
+    fn record(&self, db: &mut Db, action: &str, subject: &str, detail: &str) -> anyhow::Result<()> {
+        Ok(admin_events::add(db, self.now, action, subject, detail)?)
     }
 }

@@ -28,7 +28,7 @@ impl Plans {
             PlansCommand::Set { code, .. } | PlansCommand::Hide { code } => Some(code.clone()),
             PlansCommand::List { .. } => None,
         };
-        let columns = FeatureColumns { now: context.clock.unix() };
+        let columns = FeatureColumns { now: context.clock.unix(), detail: given(&self.command) };
         let done = self.command.run(&context.pools, &columns)?;
         if let (Some(code), true) = (changed, self.json) {
             let plan = plan_as_json(context, &columns, &code)?;
@@ -36,6 +36,38 @@ impl Plans {
         }
         Ok(done)
     }
+}
+
+/// Lists the settings that `plans set` was given. A description may be long, so its text is left
+/// out.
+fn given(command: &PlansCommand<FeatureFlags>) -> String {
+    let PlansCommand::Set { name, per_minute, burst, position, offer, further, .. } = command
+    else {
+        return String::new();
+    };
+    let number = |value: Option<u32>| value.map(|value| value.to_string());
+    let size = |value: Option<i32>| value.map(|value| value.to_string());
+    let flag = |value: Option<bool>| value.map(|value| value.to_string());
+    let settings = [
+        ("name", name.clone()),
+        ("per-minute", number(*per_minute)),
+        ("burst", number(*burst)),
+        ("position", number(*position)),
+        ("offer", flag(offer.then_some(true))),
+        ("family", further.family.map(|family| family.word().to_owned())),
+        ("kanon-cost", number(further.kanon_cost.map(u32::from))),
+        ("max-domain-size", size(further.max_domain_size)),
+        ("max-domains", size(further.max_domains)),
+        ("stealer-logs", flag(further.stealer_logs)),
+        ("bulk-domain-add", flag(further.bulk_domain_add)),
+        ("auto-subdomain", flag(further.auto_subdomain)),
+        ("customer-domains", flag(further.customer_domains)),
+        ("kanon", flag(further.kanon)),
+        ("bulk-check", flag(further.bulk_check)),
+        ("description", further.description.as_ref().map(|_| "changed".to_owned())),
+    ];
+    let shown = |(setting, value): (&str, Option<String>)| Some(format!("{setting} {}", value?));
+    settings.into_iter().filter_map(shown).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a plan as printed by `plans list`.
@@ -97,6 +129,8 @@ fn family(word: &str) -> Result<Family, String> {
 struct FeatureColumns {
     /// Time of the command in Unix seconds.
     now: i64,
+    /// Details for the audit log.
+    detail: String,
 }
 
 impl PlanColumns<FeatureFlags> for FeatureColumns {
@@ -144,7 +178,7 @@ impl PlanColumns<FeatureFlags> for FeatureColumns {
     }
 
     fn record(&self, db: &mut Db, action: &str, code: &str) -> anyhow::Result<()> {
-        Ok(admin_events::add(db, self.now, action, code, "")?)
+        Ok(admin_events::add(db, self.now, action, code, &self.detail)?)
     }
 }
 

@@ -61,6 +61,12 @@ impl From<Webhook> for Row {
     }
 }
 
+/// Returns the host of a URL for the audit log. The rest of the URL may contain a secret.
+fn host(text: &str) -> String {
+    let url = url::Url::parse(text).ok();
+    url.as_ref().and_then(url::Url::host_str).unwrap_or_default().to_owned()
+}
+
 impl WebhookCommand {
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         match self {
@@ -78,7 +84,7 @@ impl WebhookCommand {
                         DatabaseError::Conflict => anyhow::anyhow!("{email} already has {url}"),
                         other => other.into(),
                     })?;
-                    Ok(admin_events::add(db, now, "webhook add", email.as_str(), "")?)
+                    Ok(admin_events::add(db, now, "webhook add", email.as_str(), &host(&url))?)
                 })?;
                 output.print(&json!({ "url": url, "secret": secret }), secret.clone())
             }
@@ -100,7 +106,7 @@ impl WebhookCommand {
                     let id = app::subscriber_id(db, &email)?;
                     let removed = webhooks::remove(db, id, &url)?;
                     anyhow::ensure!(removed, "{email} has no webhook {url}");
-                    Ok(admin_events::add(db, now, "webhook remove", email.as_str(), "")?)
+                    Ok(admin_events::add(db, now, "webhook remove", email.as_str(), &host(&url))?)
                 })?;
                 output.print(&json!({ "url": url }), format!("removed {url}"))
             }

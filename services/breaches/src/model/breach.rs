@@ -88,6 +88,37 @@ impl Breach {
         }
     }
 
+    /// Lists the attributes that differ. An older `ModifiedDate` doesn't count as a difference, since
+    /// ours may come from an earlier import of the very same entry.
+    pub fn differences(&self, new: &Self) -> Vec<&'static str> {
+        let mut found = Vec::new();
+        let mut compare = |name, differs: bool| {
+            if differs {
+                found.push(name);
+            }
+        };
+        compare("Title", self.title != new.title);
+        compare("Domain", self.domain != new.domain);
+        compare("BreachDate", self.breach_date != new.breach_date);
+        compare("AddedDate", self.added != new.added);
+        compare("ModifiedDate", self.modified < new.modified);
+        compare("PwnCount", self.pwn_count != new.pwn_count);
+        compare("Description", self.description != new.description);
+        compare("LogoPath", self.logo_path != new.logo_path);
+        compare("Attribution", self.attribution != new.attribution);
+        compare("DisclosureUrl", self.disclosure_url != new.disclosure_url);
+        compare("DataClasses", self.data_classes != new.data_classes);
+        compare("IsVerified", self.flags.verified != new.flags.verified);
+        compare("IsFabricated", self.flags.fabricated != new.flags.fabricated);
+        compare("IsSensitive", self.flags.sensitive != new.flags.sensitive);
+        compare("IsRetired", self.flags.retired != new.flags.retired);
+        compare("IsSpamList", self.flags.spam_list != new.flags.spam_list);
+        compare("IsMalware", self.flags.malware != new.flags.malware);
+        compare("IsSubscriptionFree", self.flags.subscription_free != new.flags.subscription_free);
+        compare("IsStealerLog", self.flags.stealer_log != new.flags.stealer_log);
+        found
+    }
+
     /// Returns whether the breach is listed in the catalogue.
     pub fn listed(&self) -> bool {
         self.active

@@ -20,6 +20,13 @@ pub struct Block {
     pub created_at: i64,
 }
 
+impl Block {
+    /// Returns the blocked network or user agent.
+    pub fn client(&self) -> &str {
+        self.cidr.as_ref().or(self.user_agent.as_ref()).map_or("", String::as_str)
+    }
+}
+
 /// Lists all entries, oldest first.
 pub fn all(db: &mut Db) -> Result<Vec<Block>, DatabaseError> {
     Ok(block::table.order(block::id).load(db)?)
@@ -43,10 +50,11 @@ pub fn add(
         .get_result(db)?)
 }
 
-/// Removes an entry. Fails with [`DatabaseError::NotFound`] if it doesn't exist.
-pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+/// Removes an entry and returns it. Fails with [`DatabaseError::NotFound`] if it doesn't exist.
+pub fn remove(db: &mut Db, id: i64) -> Result<Block, DatabaseError> {
+    let removed = block::table.find(id).first(db)?;
     match diesel::delete(block::table.find(id)).execute(db)? {
         0 => Err(DatabaseError::NotFound),
-        _ => Ok(()),
+        _ => Ok(removed),
     }
 }

@@ -125,6 +125,11 @@ pub fn by_name(db: &mut Db, name: &str) -> Result<Option<Breach>, DatabaseError>
     row.map(Breach::try_from).transpose()
 }
 
+/// Returns the name of a breach.
+pub fn name(db: &mut Db, id: u16) -> Result<String, DatabaseError> {
+    Ok(breach::table.find(i32::from(id)).select(breach::name).first(db)?)
+}
+
 /// Returns whether accounts can be linked to a breach, i.e. it exists and isn't retired.
 pub fn takes_accounts(db: &mut Db, id: u16) -> Result<bool, DatabaseError> {
     let retired = breach::table.find(i32::from(id)).select(breach::is_retired);

@@ -1,7 +1,9 @@
 //! Changes by the operator, each of which shares a transaction with its entry in the audit log.
 
+use breaches::store::jobs;
+use breaches::store::schema::admin_event;
 use database::DatabaseError;
-use diesel::RunQueryDsl;
+use diesel::{ExpressionMethods, QueryDsl, RunQueryDsl};
 
 use crate::commands::Operator;
 
@@ -20,6 +22,56 @@ impl Operator {
         let output = self.output(arguments);
         rename("renamed", "admin_event");
         assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}: {output:?}");
+    }
+}
+
+#[test]
+fn entries_say_what_was_changed_without_secrets() {
+    let operator = Operator::new();
+    let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    let job = pools.write_blocking(|db| jobs::begin(db, "accounts", "", "{}", 1)).unwrap();
+    let job = job.to_string();
+    let url = "https://hooks.example.org/services/T0P5ECRET";
+    operator.run(&["subscriber", "add", OWNER]);
+    let issued = operator.json(&["keys", "issue", OWNER]);
+    let block = operator.json(&["block", "add", "--user-agent", "BadBot"])["id"].to_string();
+    let person = "account-exists@breach-integration-tests.example";
+    for arguments in [
+        &crate::commands::subscription(OWNER, "pro1")[..],
+        &["subscription", "end", OWNER],
+        &["plans", "set", "core1", "--burst", "7", "--kanon", "true", "--description", "Short"],
+        &["breach", "set", "Acmegram", "--title", "Acme", "--sensitive", "true"],
+        &["breach", "retire", "Cobaltbay", "--yes"],
+        &["address", "remove", person, "--breach", "acmegram"],
+        &["domain", "recount", "example.com"],
+        &["webhook", "add", OWNER, url],
+        &["webhook", "remove", OWNER, url],
+        &["block", "remove", &block],
+        &["job", "cancel", &job],
+    ] {
+        operator.run(arguments);
+    }
+    let details = |action: &str| -> Vec<String> {
+        let entries = admin_event::table.filter(admin_event::action.eq(action.to_owned()));
+        let details = entries.select(admin_event::detail);
+        pools.read_blocking(|db| Ok::<_, DatabaseError>(details.load(db)?)).unwrap()
+    };
+    let key = format!("key {}", issued["id"]);
+    for (action, detail) in [
+        ("keys issue", key.as_str()),
+        ("block add", "badbot"),
+        ("subscription end", "pro1"),
+        ("plans set", "burst 7, kanon true, description changed"),
+        ("breach set", "Title, IsSensitive"),
+        ("breach retire", "1 links"),
+        ("address remove", "breach Acmegram"),
+        ("domain recount", "0 addresses"),
+        ("webhook add", "hooks.example.org"),
+        ("webhook remove", "hooks.example.org"),
+        ("block remove", "badbot"),
+        ("job cancel", "accounts, 0 added"),
+    ] {
+        assert_eq!(details(action), [detail], "{action}");
     }
 }
 

@@ -58,7 +58,8 @@ fn cancel_only(context: &JobContext, id: i64) -> Result<Cancelled, JobError> {
                 _ => versions::bump_catalogue(db, now)?,
             }
         }
-        admin_events::add(db, now, "job cancel", &format!("job {id}"), "")?;
+        let detail = format!("{}, {} added", job.kind, job.added);
+        admin_events::add(db, now, "job cancel", &format!("job {id}"), &detail)?;
         Ok(cancelled)
     })
 }

@@ -134,7 +134,9 @@ fn import_all(
     let news = report.added.len() + report.changed.len() + report.deactivated.len();
     if news > 0 {
         versions::bump_catalogue(db, now)?;
-        let detail = format!("{} added, {} changed", report.added.len(), report.changed.len());
+        let [added, changed, deactivated] =
+            [report.added.len(), report.changed.len(), report.deactivated.len()];
+        let detail = format!("{added} added, {changed} changed, {deactivated} deactivated");
         admin_events::add(db, now, "catalogue import", "catalogue", &detail)?;
     }
     Ok(report)
@@ -190,7 +192,7 @@ fn take(
         report.added.push(entry.name);
         return Ok(());
     };
-    let differences = differences(&old, &entry);
+    let differences = old.differences(&entry);
     if differences.is_empty() {
         report.unchanged += 1;
         return Ok(());
@@ -210,37 +212,6 @@ fn take(
     }
     report.changed.push((changed.name, differences));
     Ok(())
-}
-
-/// Lists the attributes that differ. An older `ModifiedDate` doesn't count as a difference, since
-/// ours may come from an earlier import of the very same entry.
-fn differences(old: &Breach, new: &Breach) -> Vec<&'static str> {
-    let mut found = Vec::new();
-    let mut compare = |name, differs: bool| {
-        if differs {
-            found.push(name);
-        }
-    };
-    compare("Title", old.title != new.title);
-    compare("Domain", old.domain != new.domain);
-    compare("BreachDate", old.breach_date != new.breach_date);
-    compare("AddedDate", old.added != new.added);
-    compare("ModifiedDate", old.modified < new.modified);
-    compare("PwnCount", old.pwn_count != new.pwn_count);
-    compare("Description", old.description != new.description);
-    compare("LogoPath", old.logo_path != new.logo_path);
-    compare("Attribution", old.attribution != new.attribution);
-    compare("DisclosureUrl", old.disclosure_url != new.disclosure_url);
-    compare("DataClasses", old.data_classes != new.data_classes);
-    compare("IsVerified", old.flags.verified != new.flags.verified);
-    compare("IsFabricated", old.flags.fabricated != new.flags.fabricated);
-    compare("IsSensitive", old.flags.sensitive != new.flags.sensitive);
-    compare("IsRetired", old.flags.retired != new.flags.retired);
-    compare("IsSpamList", old.flags.spam_list != new.flags.spam_list);
-    compare("IsMalware", old.flags.malware != new.flags.malware);
-    compare("IsSubscriptionFree", old.flags.subscription_free != new.flags.subscription_free);
-    compare("IsStealerLog", old.flags.stealer_log != new.flags.stealer_log);
-    found
 }
 
 fn deactivate_missing(

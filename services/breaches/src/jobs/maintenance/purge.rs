@@ -39,7 +39,8 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
         found.modified = instant::whole_minute(now).max(found.added);
         breaches::update(db, &found)?;
         versions::bump_catalogue(db, now)?;
-        admin_events::add(db, now, "breach retire", &found.name, "")?;
+        let detail = format!("{} links", found.loaded_count);
+        admin_events::add(db, now, "breach retire", &found.name, &detail)?;
     }
     Ok(found)
 }
