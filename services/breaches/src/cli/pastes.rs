@@ -14,6 +14,11 @@ pub enum PastesCommand {
     ///
     /// A line can be up to 16 MiB long, or a quarter of LOAD_MEMORY_MB if that is less. Invalid
     /// addresses in Emails are skipped, and their number is reported at the end.
+    ///
+    /// Id is a text or a whole number. Date is a date or time such as 2014-11-28,
+    /// 2014-11-28T06:11:00Z or 2014-11-28 08:11:00 +0200 (UTC without an offset), or Unix time in
+    /// seconds or milliseconds. A missing, empty or null Date means that it is unknown. A paste with
+    /// any other Date is skipped (`date`).
     Load {
         /// Do not send notices about addresses from this load. A resumed load keeps its original
         /// setting

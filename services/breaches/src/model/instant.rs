@@ -92,6 +92,34 @@ pub fn parse_since(text: &str) -> Option<i64> {
     parse(text).or_else(|| date().map(|date| unix(date.at(0, 0, 0, 0))))
 }
 
+/// Parses Unix time: 10 digits are seconds, 13 are milliseconds. Other numbers may be years, dates or
+/// times such as `20150131`. Drops a fraction.
+pub fn parse_unix(text: &str) -> Option<i64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(fraction) {
+        return None;
+    }
+    let number: i64 = whole.parse().ok()?;
+    match whole.len() {
+        10 => Some(number),
+        13 => Some(number / 1_000),
+        _ => None,
+    }
+}
+
+/// Parses a date of another program: the same as [`parse_since`], also with a space in front of
+/// the offset or of `UTC`, or [Unix time](parse_unix).
+pub fn parse_exported(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let joined = match text.rsplit_once(' ') {
+        Some((time, "UTC" | "GMT" | "Z")) => format!("{time}Z"),
+        Some((time, offset)) if offset.starts_with(['+', '-']) => format!("{time}{offset}"),
+        _ => text.to_owned(),
+    };
+    parse_since(&joined).or_else(|| parse_unix(&joined))
+}
+
 /// Returns the year and month (1 to 12).
 pub fn year_and_month(seconds: i64) -> (i16, i8) {
     let date = civil(seconds).date();
@@ -175,6 +203,41 @@ mod tests {
         assert_eq!(parse_since("2028-02-29").map(date).unwrap(), "2028-02-29");
         for text in ["", "2013-13-04", "2013-12", "2013-12-04 ", "yesterday", "2027-02-29"] {
             assert_eq!(parse_since(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_of_other_programs_are_parsed() {
+        let seconds = parse("2020-01-02T05:00:00Z").unwrap();
+        for text in [
+            "2020-01-02T10:00:00+05:00",
+            "2020-01-02 05:00:00 UTC",
+            "2020-01-02 05:00 GMT",
+            "2020-01-02 10:00:00 +0500",
+            "2020-01-02 05:00:00+00",
+            " 2020-01-02T05:00:00Z ",
+            "1577941200",
+            "1577941200.75",
+            "1577941200750",
+        ] {
+            assert_eq!(parse_exported(text), Some(seconds), "{text}");
+        }
+        assert_eq!(parse_exported("2020-01-02"), parse("2020-01-02T00:00:00Z"));
+        for text in [
+            "",
+            "yesterday",
+            "2020",
+            "20200102",
+            "202001020500",
+            "20200102050000",
+            "02/01/2020",
+            "2020-01-02 +05:00",
+            "2020-01-02 UTC",
+            "-1577941200",
+            "1e9",
+            "99999999999999999999",
+        ] {
+            assert_eq!(parse_exported(text), None, "{text}");
         }
     }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::skip_reason::SkipReason;
+use super::skip_reason::{SkipReason, present};
 use crate::model::{entry, instant, loaded_address, paste as rules};
 
 /// Maximum length of a paste id in bytes.
@@ -18,7 +18,7 @@ const MAX_ID: usize = 1_024;
 #[serde(rename_all = "PascalCase")]
 struct Row {
     source: String,
-    id: String,
+    id: Value,
     title: Option<Value>,
     date: Option<Value>,
     email_count: Option<Value>,
@@ -105,9 +105,19 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
         Line::Bytes(bytes) => bytes,
     };
     let row: Row = serde_json::from_slice(bytes).map_err(|_| SkipReason::Json)?;
+    // Sites whose ids are numbers often export them as such.
+    let id = match row.id {
+        Value::String(id) => id,
+        Value::Number(id) if id.is_u64() => id.to_string(),
+        _ => return Err(SkipReason::Id),
+    };
     let date = match row.date {
         None => None,
-        Some(Value::String(text)) => Some(instant::parse(&text).ok_or(SkipReason::Date)?),
+        Some(Value::String(text)) if present(&text).is_err() => None,
+        Some(Value::String(text)) => Some(instant::parse_exported(&text).ok_or(SkipReason::Date)?),
+        Some(Value::Number(number)) => {
+            Some(instant::parse_unix(&number.to_string()).ok_or(SkipReason::Date)?)
+        }
         Some(_) => return Err(SkipReason::Date),
     };
     // PostgreSQL can't store NUL or index long ids. A line break in an id would add lines to
@@ -120,7 +130,7 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     if !rules::is_source(&row.source) {
         return Err(SkipReason::Source);
     }
-    if !(1..=MAX_ID).contains(&row.id.len()) || row.id.contains(entry::is_unprintable) {
+    if !(1..=MAX_ID).contains(&id.len()) || id.contains(entry::is_unprintable) {
         return Err(SkipReason::Id);
     }
     let counted = i64::try_from(row.emails.addresses.len()).map_err(|_| SkipReason::EmailCount)?;
@@ -129,7 +139,7 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
         Some(count) => count.as_i64().filter(|count| *count >= 0).ok_or(SkipReason::EmailCount)?,
     };
     let line = i64::try_from(number).map_err(|_| SkipReason::Json)?;
-    let paste = rules::Paste { source: row.source, id: row.id, title, date, email_count };
+    let paste = rules::Paste { source: row.source, id, title, date, email_count };
     Ok(Some(Entry { line, size: bytes.len(), paste, emails: row.emails }))
 }
 
@@ -139,6 +149,37 @@ mod tests {
 
     fn parsed(json: &str) -> Entry {
         read(7, &Line::Bytes(json.as_bytes())).unwrap().unwrap()
+    }
+
+    #[test]
+    fn numeric_id_becomes_text() {
+        for (id, expected) in
+            [("8", "8"), ("18446744073709551615", "18446744073709551615"), (r#""08""#, "08")]
+        {
+            let entry = parsed(&format!(r#"{{"Source":"Pastebin","Id":{id}}}"#));
+            assert_eq!(entry.paste.id, expected);
+        }
+    }
+
+    #[test]
+    fn dates_of_other_programs_are_accepted() {
+        let time = Some(1_420_070_400);
+        for (date, expected) in [
+            ("null", None),
+            (r#""""#, None),
+            (r#"" ""#, None),
+            (r#""NULL""#, None),
+            ("1420070400", time),
+            ("1420070400.5", time),
+            ("1420070400000", time),
+            (r#""1420070400""#, time),
+            (r#""2015-01-01""#, time),
+            (r#""2015-01-01T02:00:00+02:00""#, time),
+            (r#""2014-12-31 22:00:00 -0200""#, time),
+        ] {
+            let entry = parsed(&format!(r#"{{"Source":"Pastebin","Id":"a","Date":{date}}}"#));
+            assert_eq!(entry.paste.date, expected, "{date}");
+        }
     }
 
     #[test]
@@ -162,9 +203,14 @@ mod tests {
             (r#""EmailCount":-1"#, SkipReason::EmailCount),
             (r#""EmailCount":"5""#, SkipReason::EmailCount),
             (r#""Date":"yesterday""#, SkipReason::Date),
-            (r#""Date":1420070400"#, SkipReason::Date),
+            (r#""Date":20150101"#, SkipReason::Date),
+            (r#""Date":-1420070400"#, SkipReason::Date),
+            (r#""Date":{"$date":1420070400}"#, SkipReason::Date),
             (r#""Title":"a\u0000b""#, SkipReason::Title),
             (r#""Id":"""#, SkipReason::Id),
+            (r#""Id":null"#, SkipReason::Id),
+            (r#""Id":1.5"#, SkipReason::Id),
+            (r#""Id":["a"]"#, SkipReason::Id),
             (r#""Source":"a b""#, SkipReason::Source),
         ] {
             let start = match reason {
