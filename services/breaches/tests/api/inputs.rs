@@ -57,6 +57,28 @@ async fn encodings_compressions_and_delimiters_give_the_same_accounts() {
 }
 
 #[actix_web::test]
+async fn one_of_two_columns_with_the_same_title_is_chosen_by_its_number() {
+    let app = with_alpha().await;
+    let content = "email,name,Email\nada@corp.example,Ada,bob@corp.example\n";
+    let load = |column: Option<&str>| {
+        let format = Format::Csv(column.map(str::to_owned));
+        let options = AccountsOptions { format, ..options(&app, content) };
+        breaches::jobs::load_accounts(&app.context, &options)
+    };
+    for (column, message) in [
+        (None, "columns 1 and 3 of the CSV file may contain the addresses"),
+        (Some("email"), "columns 1 and 3 of the CSV file have the same title"),
+    ] {
+        let refused = load(column).unwrap_err().to_string();
+        assert!(refused.contains(message), "{refused}");
+        assert!(refused.contains("--email-column"), "{refused}");
+    }
+    assert!(addresses(&app).await.is_empty());
+    assert!(load(Some("3")).unwrap().columns.contains("column 3"));
+    assert_eq!(addresses(&app).await, ["bob@corp.example"]);
+}
+
+#[actix_web::test]
 async fn dry_run_reports_the_result_of_a_load_and_changes_nothing() {
     let app = with_alpha().await;
     app.load("Alpha", "linked@example.com\n").await;

@@ -208,12 +208,12 @@ pub enum Choice {
 /// Chooses the column of addresses. Titles that say so take precedence over logins.
 pub fn choose<'t>(titles: impl Iterator<Item = &'t str>) -> Choice {
     let (mut emails, mut particular, mut mentions) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut exact, mut login) = (None, None);
+    let (mut exact, mut login) = (Vec::new(), None);
     for (place, title) in titles.enumerate() {
         match Title::of(title) {
             Some(Title::Email) => {
-                if exact.is_none() && title.trim().eq_ignore_ascii_case("email") {
-                    exact = Some(place);
+                if title.trim().eq_ignore_ascii_case("email") {
+                    exact.push(place);
                 }
                 emails.push(place);
             }
@@ -225,8 +225,10 @@ pub fn choose<'t>(titles: impl Iterator<Item = &'t str>) -> Choice {
             Some(Title::Login(_)) | None => {}
         }
     }
-    if let Some(place) = exact {
-        return Choice::Column(place);
+    match exact.as_slice() {
+        [] => {}
+        [place] => return Choice::Column(*place),
+        _ => return Choice::Ambiguous(exact),
     }
     match (emails.as_slice(), particular.as_slice(), login) {
         ([place], ..) | ([], [place], _) => Choice::Column(*place),
@@ -298,6 +300,7 @@ mod tests {
             ("username user_allow_viewemail user_email", Choice::Column(2)),
             ("billing_email e-mail recovery_email", Choice::Column(1)),
             ("mail email", Choice::Column(1)),
+            ("email name Email mail", Choice::Ambiguous(vec![0, 2])),
             ("id login username", Choice::Column(2)),
             ("name login_uri login_username login_password", Choice::Column(2)),
             ("id name", Choice::Missing),

@@ -18,30 +18,44 @@ pub struct Column {
     pub header: bool,
 }
 
-/// Finds a column: either the one chosen by the operator, or the first one whose title is in
-/// `names`. Failing that, picks the first one whose cell in the first row is recognized by `looks`.
+/// Finds a column: either the one chosen by the operator with `flag`, or the first one whose title
+/// is in `names`. Failing that, picks the first one whose cell in the first row is recognized by
+/// `looks`.
+///
+/// # Errors
+/// Fails with a message for the operator if several columns have the title.
 pub fn find_column(
     first: &Record,
     wanted: Option<&str>,
+    flag: &str,
     names: &[&str],
     looks: impl Fn(&[u8]) -> bool,
-) -> Option<Column> {
-    let titles = || first.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_lowercase());
-    if let Some(wanted) = wanted {
-        if let Ok(number) = wanted.parse::<usize>() {
-            let place = number.checked_sub(1)?;
-            return Some(Column { place, header: !looks(first.get(place)?) });
+) -> Result<Option<Column>, MissingColumn> {
+    if let Some(number) = wanted.and_then(|wanted| wanted.parse::<usize>().ok()) {
+        let place = number.checked_sub(1);
+        let cell = place.and_then(|place| Some((place, first.get(place)?)));
+        return Ok(cell.map(|(place, cell)| Column { place, header: !looks(cell) }));
+    }
+    let title = |cell: &[u8]| String::from_utf8_lossy(cell).trim().to_lowercase();
+    let titles: Vec<String> = first.iter().map(title).collect();
+    let wanted = wanted.map(str::to_lowercase);
+    let names = match &wanted {
+        Some(wanted) => vec![wanted.as_str()],
+        None => names.to_vec(),
+    };
+    for name in names {
+        let same = titles.iter().enumerate().filter(|(_, title)| title.as_str() == name);
+        let places: Vec<usize> = same.map(|(place, _)| place).collect();
+        match places.as_slice() {
+            [] => {}
+            [place] => return Ok(Some(Column { place: *place, header: true })),
+            _ => return Err(MissingColumn::of_same_titles(first.iter(), &places, flag)),
         }
-        let wanted = wanted.to_lowercase();
-        return titles()
-            .position(|title| title == wanted)
-            .map(|place| Column { place, header: true });
     }
-    let named = names.iter().find_map(|name| titles().position(|title| title == *name));
-    if let Some(place) = named {
-        return Some(Column { place, header: true });
+    match wanted {
+        Some(_) => Ok(None),
+        None => Ok(first.iter().position(looks).map(|place| Column { place, header: false })),
     }
-    first.iter().position(looks).map(|place| Column { place, header: false })
 }
 
 /// Returns `true` if a cell could contain an address. URLs with a user name don't count.
@@ -119,7 +133,8 @@ impl Width {
 pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, MissingColumn> {
     let missing = || MissingColumn::of(first.iter(), wanted.unwrap_or("of addresses"));
     let mut column = match wanted {
-        Some(_) => find_column(first, wanted, &[], looks_like_address).ok_or_else(missing)?,
+        Some(_) => find_column(first, wanted, "--email-column", &[], looks_like_address)?
+            .ok_or_else(missing)?,
         None => {
             let titles: Vec<_> = first.iter().map(String::from_utf8_lossy).collect();
             match address_titles::choose(titles.iter().map(|title| &**title)) {

@@ -38,10 +38,21 @@ impl MissingColumn {
         first: impl Iterator<Item = &'c [u8]>,
         places: &[usize],
     ) -> Self {
-        let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
-        let numbers = numbers.join(" and ");
+        let numbers = numbers(places);
         let what = format!("columns {numbers} of the CSV file may contain the addresses");
-        Self::of_csv(first, what, ". --column names the column to read")
+        Self::of_csv(first, what, ". --email-column names the column to read")
+    }
+
+    /// The columns at these indexes (from 0) have the same title. `flag` chooses one of them.
+    pub fn of_same_titles<'c>(
+        first: impl Iterator<Item = &'c [u8]>,
+        places: &[usize],
+        flag: &str,
+    ) -> Self {
+        let numbers = numbers(places);
+        let what = format!("columns {numbers} of the CSV file have the same title");
+        let place = places.first().map_or(1, |place| place + 1);
+        Self::of_csv(first, what, &format!(". {flag} {place} reads the first of them"))
     }
 
     /// Several columns of a dump's table could contain the addresses.
@@ -96,6 +107,12 @@ impl MissingColumn {
     pub fn without_names(&self) -> String {
         self.what.clone()
     }
+}
+
+/// Lists the numbers (from 1) of the columns at these indexes.
+fn numbers(places: &[usize]) -> String {
+    let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
+    numbers.join(" and ")
 }
 
 impl fmt::Display for MissingColumn {

@@ -60,14 +60,16 @@ impl PairColumns {
     /// column.
     ///
     /// # Errors
-    /// Fails if a requested column is missing or contains secrets, or if there is a header without
-    /// a well-known website column.
+    /// Fails if a requested column is missing, contains secrets or has the same title as another, or
+    /// if there is a header without a well-known website column.
     pub fn named(
         first: &Record,
         wanted: Wanted<'_>,
     ) -> Result<Option<(Self, bool)>, MissingColumn> {
         let Column { place: email, header } = csv_columns::find_addresses(first, wanted.email)?;
-        let found = csv_columns::find_column(first, wanted.website, &WEBSITE_TITLES, |_| false);
+        let flag = "--website-column";
+        let found =
+            csv_columns::find_column(first, wanted.website, flag, &WEBSITE_TITLES, |_| false)?;
         let website = match (found, wanted.website) {
             (Some(column), _) => column.place,
             (None, Some(title)) => return Err(MissingColumn::of(first.iter(), title)),

@@ -342,6 +342,23 @@ mod tests {
     }
 
     #[test]
+    fn one_of_several_columns_with_the_same_title_is_chosen_by_its_number() {
+        let text = b"url,email,url\nc.example,a@b.example,d.example\n";
+        let chosen = |website: Option<&str>| StealerLogsOptions {
+            website_column: website.map(str::to_owned),
+            ..Default::default()
+        };
+        for website in [None, Some("URL")] {
+            let refused = read(&text[..], &chosen(website), &mut |_, _| Ok(())).unwrap_err();
+            let hint = "columns 1 and 3 of the CSV file have the same title; its first row has 3 \
+                        columns. --website-column 1 reads the first of them.";
+            assert!(refused.to_string().starts_with(hint), "{refused}");
+        }
+        let expected = [(2, Ok("a@b.example d.example".to_owned()))];
+        assert_eq!(pairs_with(&text[..], &chosen(Some("3"))), expected);
+    }
+
+    #[test]
     fn json_after_blanks_is_recognised_in_slow_input() {
         let text = b"\xEF\xBB\xBF \n {\"email\":\"a@b.example\",\"website\":\"c.example\"}\n";
         for input in [&mut Trickle(text) as &mut dyn Read, &mut &text[..]] {
