@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::net::IpAddr;
 use std::process::ExitCode;
 
-use ::domain::DomainName;
+use ::domain::{DomainName, SystemClock};
 
 use crate::app::{self, ExposureReport, Pieces, ReportCsv, ReportJson};
 use crate::jobs::JobContext;
@@ -18,7 +18,7 @@ pub struct Report {
     /// Domain to report on
     domain: String,
     /// Include breaches added at or after this date or time, such as 2026-01-31 or
-    /// 2026-01-31T12:00Z
+    /// 2026-01-31T12:00Z. It must not be in the future
     #[arg(long, value_name = "DATE", value_parser = since)]
     since: i64,
     /// Output format. The text lists only the addresses in the most breaches; the other formats
@@ -52,8 +52,13 @@ fn is_ip_address(text: &str) -> bool {
 }
 
 fn since(text: &str) -> Result<i64, String> {
-    instant::parse_since(text)
-        .ok_or_else(|| "a date such as 2026-01-31, or a time such as 2026-01-31T12:00Z".to_owned())
+    let since = instant::parse_since(text).ok_or_else(|| {
+        "a date such as 2026-01-31, or a time such as 2026-01-31T12:00Z".to_owned()
+    })?;
+    match since > SystemClock::shared().unix() {
+        true => Err(format!("{} (UTC) is in the future", instant::without_zone(since))),
+        false => Ok(since),
+    }
 }
 
 impl Report {

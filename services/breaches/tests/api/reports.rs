@@ -327,8 +327,12 @@ fn command_reports_any_domain_as_text_csv_and_json() {
     for arguments in [
         &["report", "corp.example"][..],
         &["report", "corp.example", "--since", "soon"],
+        &["report", "corp.example", "--since", "9999-12-31"],
         &["report", "corp.example", "--since", "2026-01-01", "--format", "xml"],
     ] {
         assert_eq!(operator.output(arguments).status.code(), Some(2), "{arguments:?}");
     }
+    let future = operator.output(&["report", "corp.example", "--since", "9999-12-31T12:00Z"]);
+    let errors = String::from_utf8_lossy(&future.stderr);
+    assert!(errors.contains("9999-12-31T12:00:00 (UTC) is in the future"), "{errors}");
 }
