@@ -25,10 +25,13 @@ pub enum FileFormat {
     /// A database dump. Addresses are read from one column of its INSERT and COPY statements. A dump
     /// that ends after VALUES or after a row of an INSERT is taken as complete
     Sql,
-    /// Free text. Addresses are found anywhere in it. What follows a label such as `Password:`, or an
-    /// address and `:`, `|` or `--`, is skipped. After `,`, `;`, a tab or a blank, a secret such as
-    /// `p@ss.me` cannot be distinguished from a second address, unless the first line has titles such
-    /// as `email;password`: read lists with secrets as combo or csv
+    /// Free text, such as emails and pages. Addresses are found anywhere in it. Text that looks like
+    /// an address is skipped after a label such as `Password:`, and after an address that `:`, `|`
+    /// or `--` follows without a blank, as in `ada@corp.example:p@ss.me`. Further along the line of
+    /// an address, it is skipped if it does not end in a top-level domain, if `$` or `!` is in its
+    /// word, or if the first line has titles such as `email;password`. Everything else is stored:
+    /// after a blank, a tab, `,` or `;`, as in `ada@corp.example | p@ss.me`, a secret is taken for a
+    /// second address. Use combo for lists of addresses and secrets, and csv for tables
     Text,
 }
 

@@ -412,7 +412,9 @@ mod tests {
             let expected = [first.clone(), Err(SkipReason::Fragment)];
             assert_eq!(all(text.as_bytes()), expected, "{text}");
         }
-        for separator in [",", ": ", ":x,", " -- ", ":x\\n", ":x%0D%0A", ";x@y;", ";x@y\\n"] {
+        for separator in
+            [",", ": ", " | ", "| ", ":x,", " -- ", ":x\\n", ":x%0D%0A", ";x@y;", ";x@y\\n"]
+        {
             let text = format!("ada@corp.example{separator}bob@b.example");
             assert_eq!(all(text.as_bytes()), [first.clone(), second.clone()], "{text}");
         }
