@@ -1,9 +1,11 @@
 //! Operation 15: pastes of an address.
 
 use breaches::jobs::{Forecast, PastesOptions, SkipReason, load_pastes};
+use breaches::store::schema::outbox;
 use breaches::store::{Layout, jobs};
 use database::{DatabaseError, Db};
 use diesel::connection::SimpleConnection;
+use diesel::{QueryDsl, RunQueryDsl, TextExpressionMethods};
 use serde_json::json;
 
 use crate::app::{App, TEST, ZERO};
@@ -75,6 +77,31 @@ fn refuse(db: &mut Db, local: &str) -> Result<(), DatabaseError> {
         ),
     };
     Ok(db.batch_execute(&statements)?)
+}
+
+#[actix_web::test]
+async fn cancelled_load_announces_the_addresses_that_it_has_linked() {
+    for (no_notify, messages) in [(false, 1), (true, 0)] {
+        let app = App::start().await;
+        if app.change(Layout::of).await.is_distributed() {
+            return;
+        }
+        app.subscriber("corp@example.org", "pro1").await;
+        app.verify("corp@example.org", "load.example").await;
+        let emails: Vec<String> = (0..9_000).map(|n| format!("user{n:04}@load.example")).collect();
+        let text = json!({"Source": "Slexy", "Id": "1", "Emails": emails}).to_string();
+        let options = PastesOptions { file: app.folder.write("pastes.ndjson", text), no_notify };
+        app.change(|db| refuse(db, "user8999")).await;
+        assert!(load_pastes(&app.context, &options).is_err());
+        let posted = async || {
+            let posted = outbox::table.filter(outbox::key.like("pastes %")).count();
+            app.change(|db| Ok(posted.get_result::<i64>(db)?)).await
+        };
+        assert_eq!(posted().await, 0);
+        let job = app.change(jobs::all).await[0].id;
+        breaches::jobs::cancel(&app.context, job).unwrap();
+        assert_eq!(posted().await, messages, "{no_notify}");
+    }
 }
 
 #[actix_web::test]

@@ -1,11 +1,13 @@
 //! `job cancel`: stops a load and publishes what it has already linked.
 
-use database::Db;
+use database::{DatabaseError, Db};
 use serde::Serialize;
 
 use super::accounts::AccountsOptions;
+use super::pastes::PastesOptions;
 use super::sources::Sources;
 use super::stealer_logs::StealerLogsOptions;
+use crate::app;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::maintenance::domain_index;
@@ -54,7 +56,7 @@ fn cancel_only(context: &JobContext, id: i64) -> Result<Cancelled, JobError> {
             cancelled.breaches = publish(db, &job)?;
             // The links are already being served.
             match job.kind.as_str() {
-                "pastes" => versions::bump_pastes(db)?,
+                "pastes" => announce_pastes(db, &job, now)?,
                 _ => versions::bump_catalogue(db, now)?,
             }
         }
@@ -62,6 +64,15 @@ fn cancel_only(context: &JobContext, id: i64) -> Result<Cancelled, JobError> {
         admin_events::add(db, now, "job cancel", &format!("job {id}"), &detail)?;
         Ok(cancelled)
     })
+}
+
+/// Posts the notices of a load of pastes, unless it was supposed to suppress them.
+fn announce_pastes(db: &mut Db, job: &Job, now: i64) -> Result<(), DatabaseError> {
+    let options = serde_json::from_str::<PastesOptions>(&job.params);
+    if options.is_ok_and(|options| !options.no_notify) {
+        app::post_paste_notices(db, job.id, now)?;
+    }
+    versions::bump_pastes(db)
 }
 
 /// Updates the published counts of a load's breaches, unless it was supposed to keep them.
