@@ -12,8 +12,8 @@ use breaches::store::accounts::{
     one_page, one_range, placement_in_table,
 };
 use breaches::store::{
-    Layout, accounts, breaches as store_breaches, cluster, load_connections, mail_domains, pastes,
-    stealer_logs,
+    Layout, accounts, breaches as store_breaches, cluster, jobs, load_connections, mail_domains,
+    pastes, stealer_logs,
 };
 use database::{DatabaseError, Db};
 use diesel::pg::Pg;
@@ -438,6 +438,21 @@ async fn a_load_ends_once_all_servers_have_committed() {
     .await;
     breaches::jobs::load_accounts(&app.context, &options).unwrap();
     assert!(is_stored(&app, 5).await);
+}
+
+#[actix_web::test]
+async fn a_cancelled_load_publishes_links_that_a_server_has_not_committed_yet() {
+    let app = App::start().await;
+    if !app.state.layout().is_distributed() {
+        return;
+    }
+    app.import(&json!([entry("Alpha")])).await;
+    app.load("Alpha", &lines(6..7)).await;
+    leave_uncommitted(&app, 6).await;
+    app.change(|db| Ok(diesel::sql_query("UPDATE job SET state = 'failed'").execute(db)?)).await;
+    let job = app.change(jobs::all).await[0].id;
+    breaches::jobs::cancel(&app.context, job).unwrap();
+    assert!(is_stored(&app, 6).await);
 }
 
 #[actix_web::test]

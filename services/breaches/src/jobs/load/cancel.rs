@@ -13,7 +13,7 @@ use crate::jobs::error::JobError;
 use crate::jobs::maintenance::domain_index;
 use crate::model::Breach;
 use crate::store::jobs::{self, Job};
-use crate::store::{admin_events, breaches, versions};
+use crate::store::{admin_events, breaches, cluster, versions};
 
 /// A cancelled job. The links that it added are kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,6 +43,9 @@ fn cancel_only(context: &JobContext, id: i64) -> Result<Cancelled, JobError> {
     let now = context.clock.unix();
     context.write(|db| {
         versions::lock_accounts(db)?;
+        // The next count of a domain, and the notices, would miss what is committed later. If a
+        // server is down, the job must be cancelled nevertheless.
+        cluster::complete_commits(db)?;
         jobs::cancel(db, id, now)?;
         let job = jobs::get(db, id)?;
         if job.kind == domain_index::KIND {
