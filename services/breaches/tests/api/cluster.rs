@@ -12,8 +12,8 @@ use breaches::store::accounts::{
     one_page, one_range, placement_in_table,
 };
 use breaches::store::{
-    Layout, accounts, breaches as store_breaches, cluster, jobs, load_connections, mail_domains,
-    pastes, stealer_logs,
+    Layout, accounts, breaches as store_breaches, cluster, load_connections, mail_domains, pastes,
+    stealer_logs,
 };
 use database::{DatabaseError, Db};
 use diesel::pg::Pg;
@@ -147,11 +147,13 @@ async fn answers(app: &App, key: &str) -> Vec<(String, u16, Value)> {
     found
 }
 
-fn address(n: usize) -> String {
+/// Returns one of many addresses at 40 domains.
+pub fn address(n: usize) -> String {
     format!("user{n}@d{}.example", n % 40)
 }
 
-fn lines(numbers: std::ops::Range<usize>) -> String {
+/// Returns the lines of a file with some of these addresses.
+pub fn lines(numbers: std::ops::Range<usize>) -> String {
     numbers.map(|n| address(n) + "\n").collect()
 }
 
@@ -307,176 +309,4 @@ async fn addresses_of_living_servers_are_answered_while_one_is_down() {
     assert!(answered > 5 && refused > 5, "{answered} answered, {refused} refused");
     let unknown = app.get_with(&key, "/api/v3/breach/Alpha").await;
     assert_eq!(unknown.status(), 200);
-}
-
-/// Deletes an account, and stores it again in a transaction that its server has only prepared,
-/// although the coordinator has committed it.
-async fn leave_uncommitted(app: &App, n: usize) {
-    // Names are unique on a server, also across the databases of other tests.
-    let name = format!("citus_0_1_4242_{n}");
-    let statements = [
-        format!(
-            "CREATE TABLE kept AS SELECT *, \
-             get_shard_id_for_distribution_column('account', shard) AS part \
-             FROM account WHERE local = 'user{n}'"
-        ),
-        format!("DELETE FROM account WHERE local = 'user{n}'"),
-        format!(
-            "INSERT INTO pg_dist_transaction (groupid, gid) \
-             SELECT groupid, '{name}' FROM pg_dist_placement JOIN kept ON shardid = part"
-        ),
-    ];
-    app.change(|db| {
-        statements.iter().try_for_each(|one| diesel::sql_query(one).execute(db).map(drop))?;
-        Ok(())
-    })
-    .await;
-    app.change(|db| {
-        let prepare = format!(
-            "SELECT count(*) FROM run_command_on_workers((SELECT format( \
-             'BEGIN; INSERT INTO account_%s (k, seq, shard, domain_id, local, breaches) \
-             VALUES (%s, %s, %s, %s, %L, %L); PREPARE TRANSACTION ''{name}''', \
-             part, k, seq, shard, domain_id, local, breaches) FROM kept))"
-        );
-        diesel::sql_query(prepare).execute(db)?;
-        Ok(())
-    })
-    .await;
-    assert!(!is_stored(app, n).await);
-}
-
-async fn is_stored(app: &App, n: usize) -> bool {
-    let rows = app.change(|db| accounts::after(db, (i64::MIN, -1), 1_000)).await;
-    rows.iter().any(|row| row.address() == address(n))
-}
-
-#[actix_web::test]
-async fn a_removal_finds_rows_that_a_failed_server_has_not_committed_yet() {
-    let app = App::start().await;
-    if !app.state.layout().is_distributed() {
-        return;
-    }
-    app.import(&json!([entry("Alpha")])).await;
-    app.load("Alpha", &lines(0..1)).await;
-    assert!(is_stored(&app, 0).await);
-    leave_uncommitted(&app, 0).await;
-    let removed = EmailAddress::parse(&address(0)).unwrap();
-    app.change(|db| {
-        breaches::opt_out(db, &removed, OptOut::Delete, 0)
-            .map_err(|e| DatabaseError::broken(e.to_string()))
-    })
-    .await;
-    // In the transaction of the removal, Citus could not complete any others.
-    app.change(cluster::complete_commits).await;
-    assert!(!is_stored(&app, 0).await);
-}
-
-#[actix_web::test]
-async fn a_purge_finds_rows_that_a_failed_server_has_not_committed_yet() {
-    let app = App::start().await;
-    if !app.state.layout().is_distributed() {
-        return;
-    }
-    app.import(&json!([entry("Alpha")])).await;
-    app.load("Alpha", &lines(1..2)).await;
-    assert!(is_stored(&app, 1).await);
-    leave_uncommitted(&app, 1).await;
-    retire(&app.context, "Alpha").unwrap();
-    app.change(cluster::complete_commits).await;
-    assert!(!is_stored(&app, 1).await);
-}
-
-#[actix_web::test]
-async fn cleaning_finds_rows_that_a_failed_server_has_not_committed_yet() {
-    let app = App::start().await;
-    if !app.state.layout().is_distributed() {
-        return;
-    }
-    app.import(&json!([entry("Alpha")])).await;
-    app.load("Alpha", &lines(4..5)).await;
-    app.change(|db| {
-        diesel::sql_query("UPDATE account SET breaches = '' WHERE local = 'user4'").execute(db)?;
-        Ok(())
-    })
-    .await;
-    leave_uncommitted(&app, 4).await;
-    clean(&app.context, false).unwrap();
-    app.change(cluster::complete_commits).await;
-    assert!(!is_stored(&app, 4).await);
-}
-
-#[actix_web::test]
-async fn a_load_does_not_count_links_that_a_server_has_not_committed_yet() {
-    let app = App::start().await;
-    if !app.state.layout().is_distributed() {
-        return;
-    }
-    app.import(&json!([entry("Alpha")])).await;
-    app.load("Alpha", &lines(3..4)).await;
-    leave_uncommitted(&app, 3).await;
-    let files = vec![app.folder.write("again.txt", lines(3..4))];
-    let options = AccountsOptions { breach: "Alpha".into(), files, ..AccountsOptions::default() };
-    assert_eq!(breaches::jobs::load_accounts(&app.context, &options).unwrap().added, 0);
-}
-
-#[actix_web::test]
-async fn a_load_ends_once_all_servers_have_committed() {
-    let app = App::start().await;
-    if !app.state.layout().is_distributed() {
-        return;
-    }
-    app.import(&json!([entry("Alpha")])).await;
-    let files = vec![app.folder.write("list.txt", lines(5..6))];
-    let options = AccountsOptions { breach: "Alpha".into(), files, ..AccountsOptions::default() };
-    breaches::jobs::load_accounts(&app.context, &options).unwrap();
-    leave_uncommitted(&app, 5).await;
-    // As if the process had been killed after its last batch.
-    app.change(|db| {
-        let interrupt = r"UPDATE job SET state = 'failed', cursor = '\xffffffffffffff7f'";
-        Ok(diesel::sql_query(interrupt).execute(db)?)
-    })
-    .await;
-    breaches::jobs::load_accounts(&app.context, &options).unwrap();
-    assert!(is_stored(&app, 5).await);
-}
-
-#[actix_web::test]
-async fn a_cancelled_load_publishes_links_that_a_server_has_not_committed_yet() {
-    let app = App::start().await;
-    if !app.state.layout().is_distributed() {
-        return;
-    }
-    app.import(&json!([entry("Alpha")])).await;
-    app.load("Alpha", &lines(6..7)).await;
-    leave_uncommitted(&app, 6).await;
-    app.change(|db| Ok(diesel::sql_query("UPDATE job SET state = 'failed'").execute(db)?)).await;
-    let job = app.change(jobs::all).await[0].id;
-    breaches::jobs::cancel(&app.context, job).unwrap();
-    assert!(is_stored(&app, 6).await);
-}
-
-#[actix_web::test]
-async fn a_repeated_batch_does_not_count_links_that_a_server_has_not_committed_yet() {
-    let app = App::start().await;
-    if !app.state.layout().is_distributed() {
-        return;
-    }
-    app.import(&json!([entry("Alpha")])).await;
-    app.load("Alpha", &lines(2..3)).await;
-    leave_uncommitted(&app, 2).await;
-    let mut operator = app.context.pools.connect().unwrap();
-    let mut run = |statement: &str| diesel::sql_query(statement).execute(&mut operator).unwrap();
-    // The lock that every batch takes.
-    run("SELECT pg_advisory_lock(7203591)");
-    let context = app.context.clone();
-    let files = vec![app.folder.write("again.txt", lines(2..3))];
-    let options = AccountsOptions { breach: "Alpha".into(), files, ..AccountsOptions::default() };
-    let load = std::thread::spawn(move || breaches::jobs::load_accounts(&context, &options));
-    testkit::until_blocking("the load loses its connection", || {
-        run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-             WHERE datname = current_database() AND wait_event = 'advisory'")
-            > 0
-    });
-    drop(operator);
-    assert_eq!(load.join().unwrap().unwrap().added, 0);
 }

@@ -41,7 +41,7 @@ impl App {
     }
 
     /// Returns the number of transactions that wait for a lock. Only for PostgreSQL.
-    fn waiting_for_locks(&self) -> i64 {
+    pub fn waiting_for_locks(&self) -> i64 {
         let waiting = "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' \
             AND NOT granted \
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";

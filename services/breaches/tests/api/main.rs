@@ -16,6 +16,7 @@ mod catalogue;
 mod claims;
 mod cleaning;
 mod cluster;
+mod cluster_commits;
 mod commands;
 mod contract;
 mod deletion;

@@ -166,9 +166,10 @@ fn commit(
         attempts += 1;
         versions::lock_accounts(db)?;
         job::expect_unfinished(db, id)?;
+        // Links that a failed server has not committed would be counted again, also if another
+        // process added them after the last batch.
+        cluster::complete_all_commits(db)?;
         if is_first {
-            // Links that a failed server has not committed would be counted again.
-            cluster::complete_all_commits(db)?;
             target.begin(db, now)?;
         }
         let added = target.apply(db, &records)?;
