@@ -1,4 +1,4 @@
-//! Rows that a server of a cluster has not committed when it failed, although the coordinator has.
+//! Rows that a server of a cluster had not committed when it failed, although the coordinator had.
 //!
 //! The tests do nothing unless they run on a Citus cluster; see `cluster.rs`.
 
