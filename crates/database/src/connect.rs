@@ -12,7 +12,7 @@ use diesel::r2d2::R2D2Connection;
 use diesel::{Connection, ConnectionError, PgConnection, SqliteConnection};
 
 use crate::sqlite_hook::set_up_connections;
-use crate::target::Target;
+use crate::target::{MALFORMED, Target};
 use crate::{DatabaseError, Db, SqliteOptions};
 
 /// PostgreSQL connections that have been idle for longer than this are checked before use.
@@ -177,7 +177,7 @@ fn redact(message: &str, url: &str) -> String {
     let parse_fault =
         ["URI", "percent-encoded", "missing \"=\"", "invalid port", "invalid integer"];
     if parse_fault.iter().any(|text| message.contains(text)) {
-        return "DATABASE_URL is not a well-formed PostgreSQL URL".to_owned();
+        return MALFORMED.to_owned();
     }
     let password = url
         .strip_prefix("postgres://")

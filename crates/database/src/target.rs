@@ -4,6 +4,11 @@ use std::path::{Path, PathBuf};
 
 use crate::{Backend, DatabaseError};
 
+/// The error for a PostgreSQL URL that libpq can't parse, or would parse differently than intended.
+pub(crate) const MALFORMED: &str = "DATABASE_URL is not a well-formed PostgreSQL URL: use \
+    postgres://USER:PASSWORD@HOST:PORT/DATABASE, and encode special characters in the user name \
+    and password, for example @ as %40 and / as %2F";
+
 /// The database that a URL points to.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Target {
@@ -34,9 +39,18 @@ impl Target {
             )),
             ("sqlite", Some(path)) => Ok(Self::Sqlite(PathBuf::from(path))),
             ("postgres" | "postgresql", Some(rest)) => {
-                Ok(Self::Postgres(format!("postgres://{rest}")))
+                // libpq takes the rest of a password with such characters for the host or the
+                // database, and would quote it in errors.
+                let before_options = rest.rsplit_once('?').map_or(rest, |(before, _)| before);
+                let (user, server) = before_options.split_once('@').unwrap_or(("", before_options));
+                match user.contains('/') || server.contains('@') {
+                    true => Err(DatabaseError::Setup(MALFORMED.to_owned())),
+                    false => Ok(Self::Postgres(format!("postgres://{rest}"))),
+                }
             }
-            _ if is_scheme(scheme) => Err(refuse(&format!("not with {scheme}:"))),
+            (_, slashes) if is_scheme(scheme, slashes.is_some()) => {
+                Err(refuse(&format!("not with {scheme}:")))
+            }
             _ => Err(refuse("it has no scheme")),
         }
     }
@@ -64,11 +78,12 @@ impl std::fmt::Debug for Target {
     }
 }
 
-/// Returns whether a string can safely be printed as a scheme. Anything else could be part of a
-/// password.
-fn is_scheme(text: &str) -> bool {
+/// Returns whether a string can safely be printed as a scheme. Anything else could be a user name
+/// or part of a password, in particular if `//` doesn't follow.
+fn is_scheme(text: &str, has_slashes: bool) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    (2..=16).contains(&text.len()) && text.chars().all(plain)
+    let is_known = ["sqlite", "postgres", "postgresql"].contains(&text);
+    is_known || has_slashes && (2..=16).contains(&text.len()) && text.chars().all(plain)
 }
 
 #[cfg(test)]
@@ -94,6 +109,26 @@ mod tests {
         assert!(refusal("mysql://u:secret@h/d").ends_with("not with mysql:"));
         assert!(!refusal("mysql://u:secret@h/d").contains("secret"));
         assert!(refusal("postgre://h/d").ends_with("not with postgre:"));
+    }
+
+    #[test]
+    fn credentials_with_special_characters_must_be_encoded() {
+        for url in [
+            "postgres://u:a@b@h/d",
+            "postgres://u:1/b@h/d",
+            "postgres://u:a@b/c@h/d",
+            "postgres://u:a?b/c@h/d?x=y",
+        ] {
+            assert_eq!(refusal(url), MALFORMED);
+        }
+        for url in [
+            "postgres://u:a%40b%2Fc?d@h/d",
+            "postgres://h/d?user=a@b",
+            "postgres:///d?host=/run/postgresql",
+            "postgres://%2Frun%2Fpostgresql/d",
+        ] {
+            assert!(Target::parse(url).is_ok(), "{url}");
+        }
     }
 
     #[test]

@@ -35,8 +35,28 @@ fn unavailable_server_is_reported_without_the_password() {
 
 #[test]
 fn malformed_server_url_is_not_in_the_error() {
-    let text = refusal("postgres://root:ge%heim@127.0.0.1/notes");
-    assert!(text.contains("not a well-formed PostgreSQL URL"), "{text}");
+    for url in [
+        "postgres://root:ge%heim@127.0.0.1/notes",
+        "postgres://root:my@geheim@127.0.0.1/notes",
+        "postgres://root:12/geheim@127.0.0.1/notes",
+        "postgres://root:my@geheim/x@127.0.0.1/notes",
+        "postgres://127.0.0.1:geheim/notes",
+        "postgres://root:geheim@127.0.0.1:port/notes",
+    ] {
+        let text = refusal(url);
+        assert!(text.contains("not a well-formed PostgreSQL URL"), "{text}");
+        assert!(text.contains("postgres://USER:PASSWORD@HOST:PORT/DATABASE"), "{text}");
+        assert!(!text.contains("geheim") && !text.contains("root"), "{text}");
+    }
+}
+
+#[test]
+fn credentials_without_a_scheme_are_not_in_the_error() {
+    for url in ["root:geheim@127.0.0.1/notes", "geheim:root@127.0.0.1/notes", "geheim"] {
+        let text = refusal(url);
+        assert!(text.ends_with("it has no scheme"), "{text}");
+        assert!(!text.contains("geheim") && !text.contains("root"), "{text}");
+    }
 }
 
 #[test]
