@@ -51,4 +51,5 @@ use database::Migrations;
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),
     postgres: diesel_migrations::embed_migrations!("migrations/postgres"),
+    tables: &["plan", "api_key"],
 };

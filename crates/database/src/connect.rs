@@ -1,7 +1,5 @@
 //! Opens and configures connections.
 
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -62,25 +60,22 @@ impl Connector {
         let setup = |what: String| {
             DatabaseError::Setup(format!("cannot open the database {}: {what}", path.display()))
         };
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(|error| setup(error.to_string()))?;
-        }
-        // Make the file readable only by its owner, regardless of the umask. SQLite gives its
-        // journals the same mode. If this fails, it is up to SQLite to report the error.
-        let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        // SQLite would create a missing file. If the file is removed while a server is running, a
+        // new connection must not put an empty database in its place.
+        std::fs::metadata(path).map_err(|error| setup(error.to_string()))?;
         // With a leading `./`, SQLite doesn't interpret names like `file:` or `:memory:`.
         let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
         let name = name.to_str().ok_or_else(|| setup("its name is not UTF-8".into()))?;
         set_up_connections();
-        let mut conn =
-            SqliteConnection::establish(name).map_err(|error| setup(error.to_string()))?;
+        let mut conn = SqliteConnection::establish(name)
+            .map_err(|error| setup(explained(path, error.to_string())))?;
         let pragmas = self.pragmas(role);
         let deadline = Instant::now() + Duration::from_millis(wait_ms(role));
         while let Err(error) = conn.batch_execute(&pragmas) {
             let text = error.to_string();
             let locked = matches!(DatabaseError::from(error), DatabaseError::Busy);
             if !locked || Instant::now() >= deadline {
-                return Err(setup(text));
+                return Err(setup(explained(path, text)));
             }
             std::thread::sleep(LOCKED_RETRY);
         }
@@ -110,6 +105,29 @@ impl Connector {
         }
         sql
     }
+}
+
+/// Adds the usual cause to SQLite's message if it can't create its journals, for example on a
+/// read-only disk. SQLite's message only mentions the database file.
+fn explained(path: &Path, text: String) -> String {
+    let is_refused = ["unable to open database file", "attempt to write a readonly database"]
+        .iter()
+        .any(|refusal| text.contains(refusal));
+    let journals = ["-wal", "-shm"].map(|ending| {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(ending);
+        path.with_file_name(name)
+    });
+    if !is_refused || path.is_dir() || journals.iter().all(|journal| journal.is_file()) {
+        return text;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let [wal, shm] = journals
+        .map(|journal| journal.file_name().unwrap_or_default().to_string_lossy().into_owned());
+    format!(
+        "{text}. SQLite needs to create {wal} and {shm} in the folder {}, which must be writable",
+        folder.unwrap_or(Path::new(".")).display()
+    )
 }
 
 /// Returns how many milliseconds a SQLite connection waits for a lock.

@@ -15,6 +15,7 @@ mod migrate;
 mod number_reader;
 mod off_worker;
 mod pools;
+mod presence;
 mod pulse;
 mod retry;
 mod server_connection;

@@ -2,8 +2,9 @@
 
 use diesel::backend::Backend;
 use diesel::connection::SimpleConnection;
-use diesel::migration::{Migration, MigrationSource};
-use diesel::{Connection, PgConnection};
+use diesel::migration::{Migration, MigrationSource, MigrationVersion};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
 use crate::{DatabaseError, Db, transaction};
@@ -15,7 +16,12 @@ pub struct Migrations {
     pub sqlite: EmbeddedMigrations,
     /// The migrations for PostgreSQL.
     pub postgres: EmbeddedMigrations,
+    /// Tables on both databases that requests need. A server without one of them isn't ready.
+    pub tables: &'static [&'static str],
 }
+
+/// The table in which diesel records the applied migrations.
+pub(crate) const VERSIONS: &str = "__diesel_schema_migrations";
 
 /// The advisory lock that prevents concurrent migrations on PostgreSQL.
 const LOCK: i64 = 0x5175_696e_7465_7401;
@@ -37,17 +43,31 @@ pub(crate) fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String
     }
 }
 
-/// Returns the pending versions in the order in which they would be applied. On PostgreSQL, diesel
-/// creates its version table even for reading, so we roll this back.
+/// Returns the pending versions in the order in which they would be applied, without changing the
+/// database. diesel creates its version table even for reading, so we look for the table first on
+/// SQLite, and roll this back on PostgreSQL.
 pub(crate) fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
-        Db::Sqlite(conn) => Ok(names(&pending_of(conn, sources.iter().map(|s| &s.sqlite))?)),
+        Db::Sqlite(conn) => {
+            let sources = sources.iter().map(|s| &s.sqlite);
+            let pending = match has_versions(conn)? {
+                true => pending_of(conn, sources)?,
+                false => not_applied::<diesel::sqlite::Sqlite>(&[], sources)?,
+            };
+            Ok(names(&pending))
+        }
         Db::Pg(conn) => alone(conn, |conn| {
             without_changes(conn, |conn| {
                 Ok(names(&pending_of(conn, sources.iter().map(|s| &s.postgres))?))
             })
         }),
     }
+}
+
+/// Returns whether a SQLite database has diesel's version table.
+fn has_versions(conn: &mut SqliteConnection) -> Result<bool, DatabaseError> {
+    let exists = format!("EXISTS (SELECT 1 FROM sqlite_master WHERE name = '{VERSIONS}')");
+    Ok(diesel::select(diesel::dsl::sql::<Bool>(&exists)).get_result(conn)?)
 }
 
 /// Runs `work` in a transaction and rolls it back.
@@ -100,10 +120,7 @@ fn migrate_file(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, Dat
     applied
 }
 
-fn check_references(conn: &mut diesel::SqliteConnection) -> Result<(), DatabaseError> {
-    use diesel::prelude::*;
-    use diesel::sql_types::BigInt;
-
+fn check_references(conn: &mut SqliteConnection) -> Result<(), DatabaseError> {
     let violations: i64 = diesel::select(diesel::dsl::sql::<BigInt>(
         "(SELECT count(*) FROM pragma_foreign_key_check)",
     ))
@@ -147,7 +164,17 @@ fn pending_of<'a, DB: Backend>(
     conn: &mut impl MigrationHarness<DB>,
     sources: impl Iterator<Item = &'a EmbeddedMigrations>,
 ) -> Result<Vec<Box<dyn Migration<DB>>>, DatabaseError> {
-    let applied = conn.applied_migrations().map_err(DatabaseError::Broken)?;
+    not_applied(&conn.applied_migrations().map_err(DatabaseError::Broken)?, sources)
+}
+
+/// Returns the migrations that are not in `applied`.
+///
+/// # Errors
+/// Returns [`DatabaseError::Setup`] if `applied` contains migrations of another service or version.
+fn not_applied<'a, DB: Backend>(
+    applied: &[MigrationVersion<'static>],
+    sources: impl Iterator<Item = &'a EmbeddedMigrations>,
+) -> Result<Vec<Box<dyn Migration<DB>>>, DatabaseError> {
     let (mut pending, mut known) = (Vec::new(), 0);
     for source in sources {
         let mut migrations = Embedded(source).migrations().map_err(DatabaseError::Broken)?;

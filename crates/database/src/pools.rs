@@ -19,7 +19,7 @@ use crate::retry::{RETRY_LIMIT, retry_while_busy};
 use crate::server_connection::ServerConnection;
 use crate::target::Target;
 use crate::transaction::finish;
-use crate::{Backend, DatabaseError, Db};
+use crate::{Backend, DatabaseError, Db, Migrations};
 
 /// How long commands and jobs wait for a pooled connection.
 const BLOCKING_WAIT: Duration = Duration::from_secs(30);
@@ -64,14 +64,19 @@ struct Inner {
 }
 
 impl Pools {
-    pub(crate) fn new(connector: Connector, size: usize, wait: Duration) -> Self {
+    pub(crate) fn new(
+        connector: Connector,
+        migrations: &[&Migrations],
+        size: usize,
+        wait: Duration,
+    ) -> Self {
         let size = size.clamp(1, 1_000);
         let writers = if connector.target.backend() == Backend::Sqlite { 1 } else { size };
         let epoch = Arc::new(AtomicU64::new(0));
         let readers = Lane::new("read", &connector, Role::Reader, size, &epoch);
         let long = Lane::new("long", &connector, Role::Reader, (size / 2).max(1), &epoch);
         let writers = Lane::new("write", &connector, Role::Writer, writers, &epoch);
-        let pulse = Pulse::new(connector.clone());
+        let pulse = Pulse::new(connector.clone(), migrations);
         let inner = Arc::new(Inner {
             connector,
             readers,
@@ -387,16 +392,17 @@ impl Pools {
         prepared.map_err(|text| server_error(url, &text))
     }
 
-    /// Checks for readiness, i.e. that the database responds and is writable. Uses a separate
-    /// connection, so that busy pools don't affect the result.
+    /// Checks for readiness, i.e. that the database responds, has its tables and is writable. Uses
+    /// a separate connection, so that busy pools don't affect the result.
     ///
     /// A test write is done at most once every five seconds. On SQLite, this creates a small file
     /// next to the database. After a request has failed to write, a transaction is tried as well.
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Busy`] if the database doesn't respond within two seconds, and
-    /// [`DatabaseError::Storage`] if it isn't writable within another two. The message doesn't
-    /// contain any paths.
+    /// Returns [`DatabaseError::Busy`] if the database doesn't respond within two seconds,
+    /// [`DatabaseError::Setup`] if its tables are missing or another file has replaced its SQLite
+    /// file, and [`DatabaseError::Storage`] if it isn't writable within another two seconds. The
+    /// message doesn't contain any paths.
     pub async fn ready(&self) -> Result<(), DatabaseError> {
         let ready = self.inner.pulse.ready().await;
         if self.backend() == Backend::Sqlite {

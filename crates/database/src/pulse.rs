@@ -9,16 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
+use diesel::sql_types::Text;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 use crate::connect::{Connector, Role, server_error, with_network_limits};
 use crate::off_worker::off_worker;
+use crate::presence::{Health, Presence};
 use crate::server_connection::ServerConnection;
 use crate::target::Target;
 use crate::writability::Writability;
-use crate::{DatabaseError, Db};
+use crate::{DatabaseError, Db, Migrations};
 
 /// How long a request waits for PostgreSQL before we check whether the server responds at all.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
@@ -39,6 +40,7 @@ const STANDBY: &str = "the database is read-only: the server is a standby";
 #[derive(Debug)]
 pub(crate) struct Pulse {
     connector: Connector,
+    presence: Presence,
     writability: Writability,
     give_up: Duration,
     /// Held during a test write, so that a hanging disk only blocks one thread.
@@ -55,6 +57,8 @@ struct State {
     /// The latest query.
     last: Option<Question>,
     answered: Option<Instant>,
+    /// Whether the service could not use the database when it last answered.
+    was_lost: bool,
 }
 
 enum Connection {
@@ -68,8 +72,8 @@ struct Question {
     answer: watch::Receiver<Option<Answer>>,
 }
 
-/// Whether the server is a standby, or the reason that the query failed.
-type Answer = Result<bool, String>;
+/// The state of the database, or the reason that the query failed.
+type Answer = Result<Health, String>;
 
 /// The reason that the database didn't answer.
 enum NoAnswer {
@@ -86,11 +90,14 @@ impl std::fmt::Debug for State {
 }
 
 impl Pulse {
-    pub fn new(connector: Connector) -> Arc<Self> {
+    /// Keeps track of a database that has been migrated with `migrations`.
+    pub fn new(connector: Connector, migrations: &[&Migrations]) -> Arc<Self> {
+        let presence = Presence::new(&connector.target, migrations);
         let writability = Writability::new(&connector);
         let (hangs, state) = (AtomicBool::new(false), Mutex::default());
         let trials = Arc::default();
-        Arc::new(Self { connector, writability, give_up: GIVE_UP, trials, hangs, state })
+        let give_up = GIVE_UP;
+        Arc::new(Self { connector, presence, writability, give_up, trials, hangs, state })
     }
 
     /// Returns the state of the check for writable disks.
@@ -118,11 +125,12 @@ impl Pulse {
         }
     }
 
-    /// Checks that the database responds and is writable.
+    /// Checks that the database responds, has its tables and is writable.
     pub async fn ready(self: &Arc<Self>) -> Result<(), DatabaseError> {
         match self.ask(Duration::ZERO).await {
-            Ok(false) => self.writable().await,
-            Ok(true) => Err(DatabaseError::Storage(STANDBY.to_owned())),
+            Ok(Health::Usable) => self.writable().await,
+            Ok(Health::Standby) => Err(DatabaseError::Storage(STANDBY.to_owned())),
+            Ok(Health::Lost(fault)) => Err(DatabaseError::Setup(fault)),
             Err(NoAnswer::Hangs) => Err(DatabaseError::Busy),
             Err(NoAnswer::Refused(cause)) => {
                 log::debug!("the database is not ready: {cause}");
@@ -156,12 +164,14 @@ impl Pulse {
 
     /// Sends a query, or waits for the pending one. Reuses the last answer if it isn't older than
     /// `fresh`.
-    async fn ask(self: &Arc<Self>, fresh: Duration) -> Result<bool, NoAnswer> {
-        let Some(Question { asked, mut answer }) = self.question(fresh) else { return Ok(false) };
+    async fn ask(self: &Arc<Self>, fresh: Duration) -> Result<Health, NoAnswer> {
+        let Some(Question { asked, mut answer }) = self.question(fresh) else {
+            return Ok(Health::Usable);
+        };
         let answered = answer.wait_for(Option::is_some);
         match tokio::time::timeout_at((asked + ANSWER).into(), answered).await {
             Ok(Ok(answer)) => match answer.clone() {
-                Some(Ok(is_standby)) => Ok(is_standby),
+                Some(Ok(health)) => Ok(health),
                 Some(Err(cause)) => Err(NoAnswer::Refused(cause)),
                 None => Err(NoAnswer::Hangs),
             },
@@ -204,46 +214,61 @@ impl Pulse {
             Target::Sqlite(_) => self.ask_file(connection),
             Target::Postgres(url) => self.ask_server(url, connection),
         };
-        let (connection, is_standby) = asked.map_err(|error| error.to_string())?;
+        let (connection, health) = asked.map_err(|error| error.to_string())?;
         let mut state = self.state();
         state.answered = Some(Instant::now());
-        state.connection = Some(connection);
+        state.connection = connection;
+        let is_lost = matches!(health, Health::Lost(_));
+        let was_lost = std::mem::replace(&mut state.was_lost, is_lost);
         drop(state);
+        match &health {
+            Health::Lost(fault) if !was_lost => log::error!("{fault}"),
+            Health::Usable if was_lost => log::info!("the database can be used again"),
+            _ => {}
+        }
         if self.hangs.swap(false, Ordering::Relaxed) {
             log::info!("the database is responding again");
         }
-        Ok(is_standby)
+        Ok(health)
     }
 
-    /// Reads a row, which makes SQLite access its file.
-    fn ask_file(&self, kept: Option<Connection>) -> Result<(Connection, bool), DatabaseError> {
-        let question = || diesel::dsl::sql::<Bool>("(SELECT count(*) < 0 FROM sqlite_master)");
+    /// Checks the file, and reads rows, which makes SQLite access it. A connection to a file that
+    /// was replaced is kept, because the file might be put back.
+    fn ask_file(
+        &self,
+        kept: Option<Connection>,
+    ) -> Result<(Option<Connection>, Health), DatabaseError> {
+        if let Some(fault) = self.presence.file_fault() {
+            return Ok((kept, Health::Lost(fault.to_owned())));
+        }
+        let question = || diesel::select(diesel::dsl::sql::<Text>(self.presence.query()));
         if let Some(Connection::File(mut db)) = kept
-            && let Ok(is_standby) = diesel::select(question()).get_result(&mut db)
+            && let Ok(answer) = question().get_result::<String>(&mut db)
         {
-            return Ok((Connection::File(db), is_standby));
+            return Ok((Some(Connection::File(db)), Presence::health(&answer)));
         }
         let mut db = self.connector.connect(Role::Reader)?;
-        let is_standby = diesel::select(question()).get_result(&mut db)?;
-        Ok((Connection::File(db), is_standby))
+        let answer = question().get_result::<String>(&mut db)?;
+        Ok((Some(Connection::File(db)), Presence::health(&answer)))
     }
 
     fn ask_server(
         &self,
         url: &str,
         kept: Option<Connection>,
-    ) -> Result<(Connection, bool), DatabaseError> {
+    ) -> Result<(Option<Connection>, Health), DatabaseError> {
         let deadline = Instant::now() + self.give_up;
+        let query = self.presence.query();
         if let Some(Connection::Server(mut server)) = kept
-            && let Ok(is_standby) = server.is_standby(deadline)
+            && let Ok(answer) = server.evaluate(query, deadline)
         {
-            return Ok((Connection::Server(server), is_standby));
+            return Ok((Some(Connection::Server(server)), Presence::health(&answer)));
         }
         // If the existing connection failed right away, there is still time for a new one.
         let asked = ServerConnection::connect(&with_network_limits(url), deadline).and_then(
             |mut server| {
-                let is_standby = server.is_standby(deadline)?;
-                Ok((Connection::Server(server), is_standby))
+                let answer = server.evaluate(query, deadline)?;
+                Ok((Some(Connection::Server(server)), Presence::health(&answer)))
             },
         );
         asked.map_err(|text| server_error(url, &text))
@@ -300,7 +325,7 @@ mod tests {
             let url = format!("postgres://u@127.0.0.1:{port}/d?sslmode=disable");
             let target = Target::Postgres(url);
             let connector = Connector { target, sqlite: SqliteOptions::default() };
-            let pulse = Pulse::new(connector);
+            let pulse = Pulse::new(connector, &[]);
             let give_up = Duration::from_millis(5);
             let pulse = Arc::new(Pulse { give_up, ..Arc::into_inner(pulse).unwrap() });
             for _ in 0..50 {

@@ -19,9 +19,6 @@ use pq_sys::PostgresPollingStatusType::{
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// The query that asks whether the server is a standby. The answer is `t` or `f`.
-const IS_STANDBY: &CStr = c"SELECT pg_is_in_recovery()";
-
 /// The name of the prepared query.
 const PREPARED: &CStr = c"number";
 
@@ -80,13 +77,14 @@ impl ServerConnection {
         }
     }
 
-    /// Asks whether the server is a standby, and waits for the response.
+    /// Returns the value of an SQL expression as text.
     ///
     /// # Errors
     /// Returns libpq's message, or a message about the deadline.
-    pub fn is_standby(&mut self, deadline: Instant) -> Result<bool, String> {
-        let answer = self.query(IS_STANDBY, deadline)?;
-        answer.map(|answer| answer == "t").ok_or_else(|| self.error())
+    pub fn evaluate(&mut self, expression: &str, deadline: Instant) -> Result<String, String> {
+        let query = CString::new(format!("SELECT {expression}"));
+        let query = query.map_err(|error| error.to_string())?;
+        self.query(&query, deadline)?.ok_or_else(|| self.error())
     }
 
     /// Prepares the query for [`send_prepared`](Self::send_prepared). From then on, the server
@@ -276,11 +274,13 @@ mod tests {
         let Ok(url) = std::env::var("TEST_DATABASE_URL") else { return };
         let mut conn = PgConnection::establish(&url).unwrap();
         let recovery = diesel::dsl::sql::<Bool>("pg_is_in_recovery()");
-        let expected: bool = diesel::select(recovery).get_result(&mut conn).unwrap();
+        let is_standby: bool = diesel::select(recovery).get_result(&mut conn).unwrap();
+        let expected = if is_standby { "t" } else { "f" };
         let deadline = Instant::now() + Duration::from_secs(60);
         let mut connection = ServerConnection::connect(&url, deadline).unwrap();
         for _ in 0..3 {
-            assert_eq!(connection.is_standby(deadline), Ok(expected));
+            let answer = connection.evaluate("pg_is_in_recovery()", deadline);
+            assert_eq!(answer.as_deref(), Ok(expected));
         }
         let limit = Duration::from_secs(60);
         let faulty = connection.prepare(c"SELECT no_such_column", limit, deadline);

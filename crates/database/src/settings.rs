@@ -1,11 +1,16 @@
 //! Database settings.
 
 use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::builder::{BoolishValueParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
+use diesel::prelude::*;
+use diesel::sql_types::Text;
 
 use crate::backup::{copy_file, place_file};
 use crate::connect::{Connector, Role};
@@ -38,7 +43,7 @@ pub struct DatabaseSettings {
     pub db_pool: usize,
 
     /// Migrate a PostgreSQL database at startup. SQLite databases are always migrated
-    #[arg(long, env, value_parser = BoolishValueParser::new(), global = true)]
+    #[arg(long, env, value_parser = boolean, global = true)]
     pub auto_migrate: bool,
 
     /// Milliseconds that a request waits for a database connection before it is rejected, 1 to
@@ -101,13 +106,14 @@ impl DatabaseSettings {
         migrations: &[&Migrations],
     ) -> Result<Pools, DatabaseError> {
         let connector = self.connector(data_dir, name)?;
+        self.create_file(&connector.target)?;
         let mut db = connector.connect(Role::Job)?;
         if connector.target.backend() == Backend::Sqlite || self.auto_migrate {
             migrate(&mut db, migrations)?;
         } else {
             refuse_pending(&mut db, name, migrations)?;
         }
-        Ok(self.pools(connector))
+        Ok(self.pools(connector, migrations))
     }
 
     /// Opens the database for a command that must not change it, such as a dry run. The database is
@@ -135,11 +141,11 @@ impl DatabaseSettings {
     ) -> Result<Pools, DatabaseError> {
         self.refuse_missing(data_dir, name)?;
         let connector = self.connector(data_dir, name)?;
-        refuse_pending(&mut connector.connect(Role::Job)?, name, migrations)?;
-        Ok(self.pools(connector))
+        refuse_pending(&mut connector.connect(examining(&connector))?, name, migrations)?;
+        Ok(self.pools(connector, migrations))
     }
 
-    /// Describes the database for the output of `serve --check`, without creating or migrating it.
+    /// Describes the database for the output of `serve --check`, without creating or changing it.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -167,7 +173,10 @@ impl DatabaseSettings {
         if self.missing_file(data_dir, name)?.is_some() {
             return Ok(format!("{place} does not exist; `serve` creates it"));
         }
-        let mut db = connector.connect(Role::Job)?;
+        let mut db = connector.connect(examining(&connector))?;
+        if let (Target::Sqlite(path), Db::Sqlite(conn)) = (&connector.target, &mut db) {
+            require_log(conn, path)?;
+        }
         let migrates = connector.target.backend() == Backend::Sqlite || self.auto_migrate;
         if !migrates {
             refuse_pending(&mut db, name, migrations)?;
@@ -191,7 +200,9 @@ impl DatabaseSettings {
         name: &str,
         migrations: &[&Migrations],
     ) -> Result<Vec<String>, DatabaseError> {
-        migrate(&mut self.connector(data_dir, name)?.connect(Role::Job)?, migrations)
+        let connector = self.connector(data_dir, name)?;
+        self.create_file(&connector.target)?;
+        migrate(&mut connector.connect(Role::Job)?, migrations)
     }
 
     /// Returns the path of the SQLite file if it doesn't exist yet, and `None` otherwise.
@@ -283,13 +294,79 @@ impl DatabaseSettings {
         Err(DatabaseError::Setup(text))
     }
 
-    fn pools(&self, connector: Connector) -> Pools {
-        Pools::new(connector, self.db_pool, Duration::from_millis(self.db_wait_ms))
+    fn pools(&self, connector: Connector, migrations: &[&Migrations]) -> Pools {
+        Pools::new(connector, migrations, self.db_pool, Duration::from_millis(self.db_wait_ms))
     }
 
     fn connector(&self, data_dir: &Path, name: &str) -> Result<Connector, DatabaseError> {
-        Ok(Connector { target: self.target(data_dir, name)?, sqlite: self.sqlite })
+        let target = self.target(data_dir, name)?;
+        if let Target::Sqlite(path) = &target {
+            self.check_path(path, name)?;
+        }
+        Ok(Connector { target, sqlite: self.sqlite })
     }
+
+    /// Checks that the path of a SQLite file doesn't lead to a folder or through another file.
+    fn check_path(&self, path: &Path, name: &str) -> Result<(), DatabaseError> {
+        let example = match self.setting() {
+            "DATA_DIR" => format!("a folder such as DATA_DIR=/var/lib/{name}"),
+            _ => format!("a file such as DATABASE_URL=sqlite:///var/lib/{name}/{name}.db"),
+        };
+        let fault = if path.is_dir() {
+            format!("{} is a folder, but must be the database file", path.display())
+        } else if let Some(file) = path.ancestors().skip(1).find(|above| above.is_file()) {
+            format!("{} is a file, but must be a folder", file.display())
+        } else {
+            return Ok(());
+        };
+        Err(DatabaseError::Setup(format!("{}: {fault}; name {example}", self.setting())))
+    }
+
+    /// Creates the SQLite file and its folder, unless the file exists. Only its owner may read the
+    /// file, regardless of the umask. SQLite gives its journals the same mode.
+    fn create_file(&self, target: &Target) -> Result<(), DatabaseError> {
+        let Target::Sqlite(path) = target else { return Ok(()) };
+        if path.exists() {
+            return Ok(());
+        }
+        let create = || -> io::Result<()> {
+            if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                std::fs::create_dir_all(folder)?;
+            }
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(false).mode(0o600).open(path).map(drop)
+        };
+        create().map_err(|error| {
+            let (path, setting) = (path.display(), self.setting());
+            DatabaseError::Setup(format!("cannot create the database {path} ({setting}): {error}"))
+        })
+    }
+
+    /// Returns the name of the setting that the database's location comes from.
+    fn setting(&self) -> &'static str {
+        if self.database_url.is_some() { "DATABASE_URL" } else { "DATA_DIR" }
+    }
+}
+
+/// Returns the role for examining a database without changing it. For a job, SQLite would turn on
+/// the write-ahead log. On PostgreSQL, a reader couldn't list the pending migrations.
+fn examining(connector: &Connector) -> Role {
+    match connector.target.backend() {
+        Backend::Sqlite => Role::Reader,
+        Backend::Postgres => Role::Job,
+    }
+}
+
+/// Checks that the write-ahead log could be turned on for a SQLite file, without doing so.
+fn require_log(conn: &mut SqliteConnection, path: &Path) -> Result<(), DatabaseError> {
+    let mode: String = diesel::dsl::sql::<Text>("SELECT journal_mode FROM pragma_journal_mode")
+        .get_result(conn)?;
+    if mode == "wal" {
+        return Ok(());
+    }
+    OpenOptions::new().write(true).open(path).map(drop).map_err(|error| {
+        DatabaseError::Setup(format!("cannot write the database {}: {error}", path.display()))
+    })
 }
 
 fn refuse_pending(
@@ -330,6 +407,14 @@ impl TypedValueParser for UrlParser {
     }
 }
 
+fn boolean(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "t" | "yes" | "y" | "on" | "1" => Ok(true),
+        "false" | "f" | "no" | "n" | "off" | "0" => Ok(false),
+        _ => Err("must be true or false, as in AUTO_MIGRATE=true".to_owned()),
+    }
+}
+
 fn pool_size(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(size @ 1..=1_000) => Ok(size),
@@ -339,4 +424,16 @@ fn pool_size(text: &str) -> Result<usize, String> {
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn switches_are_words_for_true_or_false() {
+        assert_eq!(["true", "YES", "1"].map(|text| boolean(text).unwrap()), [true; 3]);
+        assert_eq!(["false", "off", "0"].map(|text| boolean(text).unwrap()), [false; 3]);
+        assert!(boolean("maybe").unwrap_err().ends_with("as in AUTO_MIGRATE=true"));
+    }
 }

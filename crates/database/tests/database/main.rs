@@ -22,10 +22,12 @@ diesel::allow_tables_to_appear_in_same_query!(note, remark);
 static NOTES: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("tests/database/migrations/sqlite"),
     postgres: diesel_migrations::embed_migrations!("tests/database/migrations/postgres"),
+    tables: &["note", "counter"],
 };
 static REMARKS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("tests/database/migrations/more_sqlite"),
     postgres: diesel_migrations::embed_migrations!("tests/database/migrations/more_postgres"),
+    tables: &["remark"],
 };
 
 fn add(db: &mut Db, text: &str, due: Option<i64>) -> Result<i64, DatabaseError> {

@@ -64,6 +64,30 @@ fn preview_reports_what_a_start_would_do_and_changes_nothing() {
     assert!(preview(&settings, &[&REMARKS]).is_err());
 }
 
+#[test]
+fn preview_does_not_change_a_file() {
+    let database = Database::in_file();
+    let file = database.file().unwrap();
+    let preview = || {
+        let found = database.settings().preview(database.folder(), "notes", &[&NOTES, &REMARKS]);
+        found.unwrap()
+    };
+    std::fs::write(&file, "").unwrap();
+    assert!(preview().ends_with("`serve` applies 2 migrations"));
+    assert!(database.settings().open_unchanged(database.folder(), "notes", &[&NOTES]).is_err());
+    assert_eq!(file.metadata().unwrap().len(), 0);
+    // A copy doesn't use the write-ahead log yet.
+    let other = Database::in_file();
+    drop(other.open(&[&NOTES]));
+    std::fs::remove_file(&file).unwrap();
+    other.settings().back_up(other.folder(), "notes", &file).unwrap();
+    let before = std::fs::read(&file).unwrap();
+    assert!(preview().ends_with("`serve` applies 1 migration"));
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+    let files = std::fs::read_dir(database.folder()).unwrap();
+    assert_eq!(files.count(), 1, "no journals are created");
+}
+
 fn tables_on_server(url: &str) -> i64 {
     use diesel::prelude::*;
     let mut server = PgConnection::establish(url).unwrap();

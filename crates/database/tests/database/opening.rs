@@ -69,6 +69,50 @@ fn file_that_is_not_a_database_is_reported() {
 }
 
 #[test]
+fn journals_that_cannot_be_created_are_named() {
+    let database = Database::in_file();
+    let file = database.file().unwrap();
+    drop(database.open(&[]));
+    for ending in ["wal", "shm"] {
+        let _ = std::fs::remove_file(file.with_extension(format!("db-{ending}")));
+    }
+    // As on a read-only disk, SQLite can't create this file, not even as root.
+    std::fs::create_dir(file.with_extension("db-wal")).unwrap();
+    let text = database.settings().open(database.folder(), "test", &[]).unwrap_err().to_string();
+    let cause = format!(
+        "SQLite needs to create test.db-wal and test.db-shm in the folder {}, which must be writable",
+        database.folder().display()
+    );
+    assert!(text.ends_with(&cause), "{text}");
+}
+
+#[test]
+fn paths_of_the_wrong_kind_are_refused_with_the_setting() {
+    let database = Database::in_file();
+    let folder = database.folder();
+    let text = refusal(&format!("sqlite://{}", folder.display()));
+    assert!(text.starts_with("DATABASE_URL: ") && text.contains(" is a folder, but "), "{text}");
+    assert!(text.ends_with("DATABASE_URL=sqlite:///var/lib/notes/notes.db"), "{text}");
+    let data_dir = folder.join("letter.txt");
+    std::fs::write(&data_dir, "Dear reader").unwrap();
+    let text = refusal(&format!("sqlite://{}/a/notes.db", data_dir.display()));
+    assert!(text.starts_with("DATABASE_URL: ") && text.contains(" is a file, but "), "{text}");
+    let settings = DatabaseSettings::default();
+    for data_dir in [data_dir.clone(), data_dir.join("a")] {
+        let opened = settings.open(&data_dir, "notes", &[]).unwrap_err().to_string();
+        assert!(opened.starts_with("DATA_DIR: ") && opened.contains("letter.txt is a file, but "));
+        assert_eq!(settings.preview(&data_dir, "notes", &[]).unwrap_err().to_string(), opened);
+    }
+}
+
+#[test]
+fn database_that_cannot_be_created_is_reported_with_the_setting() {
+    // Files cannot be created there, not even by root.
+    let text = refusal("sqlite:///proc/notes/notes.db");
+    assert!(text.starts_with("cannot create the database /proc/notes/notes.db (DATABASE_URL): "));
+}
+
+#[test]
 fn folder_is_created_with_the_default_file() {
     let temporary = Database::in_file();
     let data = temporary.folder().join("a/b");

@@ -4,12 +4,12 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc;
 
-use database::{DatabaseError, DatabaseSettings};
+use database::{DatabaseError, DatabaseSettings, Pools};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use testkit::Database;
+use testkit::{Database, until};
 
-use crate::{NOTES, add, hits, note};
+use crate::{NOTES, REMARKS, add, hits, note};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn readiness_does_not_wait_for_pooled_connections() {
@@ -71,6 +71,71 @@ async fn readiness_reports_a_folder_that_cannot_be_written() {
         error.to_string().contains("pictures") && !error.to_string().contains("/proc"),
         "{error}"
     );
+}
+
+async fn until_not_ready(pools: &Pools, reason: &str) {
+    until(reason, async || {
+        let ready = pools.ready().await.map_err(|error| error.to_string());
+        ready.is_err_and(|text| text.starts_with(reason) && !text.contains('/'))
+    })
+    .await;
+}
+
+async fn until_ready(pools: &Pools) {
+    until("the database is ready", async || pools.ready().await.is_ok()).await;
+}
+
+#[tokio::test]
+async fn readiness_reports_a_file_that_was_removed_or_replaced() {
+    let database = Database::in_file();
+    let pools = database.open(&[&NOTES]);
+    pools.ready().await.unwrap();
+    let (file, aside) = (database.file().unwrap(), database.folder().join("aside"));
+    fs::rename(&file, &aside).unwrap();
+    until_not_ready(&pools, "the database file was removed: ").await;
+    assert!(!file.exists(), "the check creates no file");
+    fs::write(&file, "").unwrap();
+    until_not_ready(&pools, "the database file was replaced: ").await;
+    fs::copy(&aside, &file).unwrap();
+    until_not_ready(&pools, "the database file was replaced: ").await;
+    fs::rename(&aside, &file).unwrap();
+    until_ready(&pools).await;
+}
+
+#[tokio::test]
+async fn readiness_reports_a_file_that_was_emptied() {
+    let database = Database::in_file();
+    let mut settings = database.settings();
+    // Reading a mapped page after the end of the file would end the process.
+    settings.sqlite.mmap_bytes = 0;
+    let pools = settings.open(database.folder(), "test", &[&NOTES]).unwrap();
+    pools.ready().await.unwrap();
+    fs::write(database.file().unwrap(), "").unwrap();
+    until_not_ready(&pools, "the database file was replaced: ").await;
+}
+
+#[tokio::test]
+async fn readiness_names_a_missing_table() {
+    let database = Database::new();
+    let pools = database.open(&[&NOTES, &REMARKS]);
+    pools.ready().await.unwrap();
+    let mut db = pools.connect().unwrap();
+    db.batch_execute("DROP TABLE remark").unwrap();
+    until_not_ready(&pools, "the table remark is missing from the database: ").await;
+    db.batch_execute("CREATE TABLE remark (id BIGINT, note_id BIGINT)").unwrap();
+    until_ready(&pools).await;
+    db.batch_execute("DROP TABLE __diesel_schema_migrations").unwrap();
+    until_not_ready(&pools, "the table __diesel_schema_migrations is missing ").await;
+}
+
+#[test]
+fn connections_of_pools_do_not_create_a_removed_file() {
+    let database = Database::in_file();
+    let pools = database.open(&[&NOTES]);
+    let file = database.file().unwrap();
+    fs::remove_file(&file).unwrap();
+    assert!(pools.connect().is_err() && pools.connect_reader().is_err());
+    assert!(!file.exists());
 }
 
 /// A folder that blocks test writes until this value is dropped.

@@ -48,4 +48,14 @@ use diesel_migrations::embed_migrations;
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: embed_migrations!("migrations/sqlite"),
     postgres: embed_migrations!("migrations/postgres"),
+    tables: &[
+        "breach",
+        "account",
+        "paste",
+        "opt_out",
+        "subscriber",
+        "subscription",
+        "domain_control",
+        "meta",
+    ],
 };

@@ -23,4 +23,5 @@ use database::Migrations;
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),
     postgres: diesel_migrations::embed_migrations!("migrations/postgres"),
+    tables: &["package", "bucket", "load_run", "removal", "index_state", "alert"],
 };

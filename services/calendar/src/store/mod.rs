@@ -53,4 +53,14 @@ use database::Migrations;
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),
     postgres: diesel_migrations::embed_migrations!("migrations/postgres"),
+    tables: &[
+        "entities",
+        "users",
+        "events",
+        "venues",
+        "organizers",
+        "terms",
+        "series",
+        "content_version",
+    ],
 };

@@ -9,4 +9,5 @@ use database::Migrations;
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),
     postgres: diesel_migrations::embed_migrations!("migrations/postgres"),
+    tables: &["record_schema"],
 };
