@@ -8,7 +8,8 @@ use crate::{DatabaseError, DatabaseSettings, Migrations};
 
 /// The subcommand `migrate`: brings the database up to date.
 ///
-/// Prints the applied versions to stdout, one per line, and their number to stderr.
+/// Prints the applied versions to stdout, one per line, and their number to stderr (see
+/// [`log_applied`]).
 ///
 /// ```
 /// use database::{DatabaseSettings, MigrateCommand};
@@ -47,7 +48,7 @@ impl MigrateCommand {
     ) -> Result<ExitCode, DatabaseError> {
         let applied = settings.migrate(data_dir, name, migrations)?;
         self.report(&applied, &mut std::io::stdout().lock()).map_err(DatabaseError::broken)?;
-        log::info!(target: "notice", "{} migrations applied", applied.len());
+        log_applied(&applied);
         Ok(ExitCode::SUCCESS)
     }
 
@@ -60,9 +61,28 @@ impl MigrateCommand {
     }
 }
 
+/// Logs the number of applied migrations as the outcome of a command.
+pub fn log_applied(versions: &[String]) {
+    log::info!(target: "notice", "{}", outcome(versions.len()));
+}
+
+fn outcome(applied: usize) -> String {
+    match applied {
+        0 => "0 migrations applied: the schema is current".to_owned(),
+        1 => "1 migration applied".to_owned(),
+        number => format!("{number} migrations applied"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn outcome_counts_the_applied_migrations() {
+        assert_eq!(outcome(0), "0 migrations applied: the schema is current");
+        assert_eq!([outcome(1), outcome(2)], ["1 migration applied", "2 migrations applied"]);
+    }
 
     fn printed(json: bool) -> String {
         let applied = ["2026-01-01-000001_note", "2026-01-02-000001_remark"].map(str::to_owned);

@@ -32,7 +32,7 @@ mod write_ahead_log;
 mod writer_queue;
 
 pub use bulk_writer::BulkWriter;
-pub use command::MigrateCommand;
+pub use command::{MigrateCommand, log_applied};
 pub use db::{Backend, Db, MultiBackend};
 pub use doctor::DoctorCommand;
 pub use error::DatabaseError;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{anyhow, ensure};
-use database::{Backend, DatabaseSettings, Pools};
+use database::{Backend, DatabaseSettings, Pools, log_applied};
 
 use super::output::Output;
 use crate::store::layout::Layout;
@@ -66,7 +66,7 @@ impl Migrate {
                 "this database's tables are already on a single server; use a new database"
             );
         }
-        log::info!(target: "notice", "applied {} migrations", applied.len());
+        log_applied(&applied);
         self.output.print_list(&applied, String::clone)
     }
 }
