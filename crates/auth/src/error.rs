@@ -26,7 +26,9 @@ impl From<AuthError> for Fault {
             AuthError::TooMany(too_many) => {
                 Self::TooManyRequests { retry_after: too_many.retry_after }
             }
-            AuthError::Store(error) if error.is_temporary() => Self::Unavailable { retry_after: 1 },
+            AuthError::Store(error) if error.is_temporary() => {
+                Self::Unavailable { retry_after: 1, cause: format!("key lookup: {error}") }
+            }
             AuthError::Store(error) => Self::Internal(format!("key lookup: {error}")),
         }
     }
@@ -75,5 +77,17 @@ pub enum KeyError {
 impl From<diesel::result::Error> for KeyError {
     fn from(error: diesel::result::Error) -> Self {
         Self::Store(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_database_is_the_cause_in_the_log() {
+        let fault = Fault::from(AuthError::Store(DatabaseError::Busy));
+        assert!(matches!(fault, Fault::Unavailable { retry_after: 1, .. }), "{fault:?}");
+        assert_eq!(fault.to_string(), "key lookup: the database is busy or unreachable");
     }
 }

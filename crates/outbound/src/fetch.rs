@@ -175,8 +175,14 @@ fn failure(error: reqwest::Error) -> FetchError {
         () => FetchError::CutOff,
     };
     // Leave out the URL, because it might contain a secret.
-    log::info!("an address was not fetched: {:?}", error.without_url());
+    log::info!("an address was not fetched: {}", with_causes(&error.without_url()));
     failure
+}
+
+/// Returns the messages of an error and its causes, because the first one is general.
+fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let messages = std::iter::successors(Some(error), |error| error.source());
+    messages.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// Returns whether the error means that the host name couldn't be resolved.

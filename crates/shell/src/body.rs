@@ -48,7 +48,8 @@ fn broken(error: &PayloadError) -> Fault {
             Fault::Unreadable(StatusCode::REQUEST_TIMEOUT)
         }
         PayloadError::Io(error) if error.kind() == ErrorKind::OutOfMemory => {
-            Fault::Unavailable { retry_after: 1 }
+            let cause = "other connections use the memory for bodies".to_owned();
+            Fault::Unavailable { retry_after: 1, cause }
         }
         PayloadError::Incomplete(_) => interrupted("the request body is incomplete".to_owned()),
         other => interrupted(format!("the request body cannot be received: {other}")),

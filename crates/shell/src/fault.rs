@@ -1,6 +1,7 @@
 //! Failures outside of handlers. Responses to these use the service's error format as well.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use actix_web::error::InternalError;
@@ -114,6 +115,8 @@ pub enum Fault {
     Unavailable {
         /// Number of seconds that clients should wait before they retry.
         retry_after: u64,
+        /// The reason. It is only logged and never sent to the client.
+        cause: String,
     },
     /// The HTTP parser couldn't read the request. The status is 400, 408, 414 or 431.
     Unreadable(StatusCode),
@@ -149,21 +152,61 @@ pub trait ErrorFormat: Send + Sync {
     fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse;
 }
 
+/// The text for the log. It doesn't contain anything that the client sent.
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text: &str = match self {
+            Self::NotFound => "the path does not exist",
+            Self::MethodNotAllowed { .. } => "the path does not support the method",
+            Self::Unauthorized(_) => "the credentials are missing or wrong",
+            Self::TooManyRequests { .. } => "the quota is used up",
+            Self::InvalidPath(_) => "the path is invalid",
+            Self::InvalidQuery(_) => "the query is invalid",
+            Self::InvalidBody(_) | Self::MalformedBody { .. } => "the body is invalid",
+            Self::UnsupportedMediaType => "the media type of the body is not supported",
+            Self::PayloadTooLarge { .. } => "the body is too large",
+            Self::Unreadable(_) => "the request cannot be read",
+            Self::Unavailable { cause, .. } | Self::Internal(cause) => cause,
+        };
+        formatter.write_str(text)
+    }
+}
+
 impl Fault {
     /// Returns the response to this fault in the service's format.
     pub fn response(&self, request: &HttpRequest) -> HttpResponse {
         if let Self::Internal(cause) = self {
             log::error!(request_id = crate::request_id(request).to_string().as_str(); "{cause}");
         }
+        self.formatted(request)
+    }
+
+    fn formatted(&self, request: &HttpRequest) -> HttpResponse {
         match request.app_data::<Arc<dyn ErrorFormat>>() {
             Some(format) => format.respond(self, &RequestInfo::of(request)),
             None => HttpResponse::InternalServerError().finish(),
         }
     }
 
-    /// Converts the fault to an `actix_web::Error`, for extractors.
+    /// Converts the fault to an `actix_web::Error`, for extractors. The shell logs its cause if the
+    /// status is 5xx.
     pub fn into_error(self, request: &HttpRequest) -> actix_web::Error {
-        let response = self.response(request);
-        InternalError::from_response(format!("{self:?}"), response).into()
+        let response = self.formatted(request);
+        InternalError::from_response(self.to_string(), response).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_for_the_log_is_the_cause_and_nothing_that_was_sent() {
+        let cause = "the database is busy".to_owned();
+        let unavailable = Fault::Unavailable { retry_after: 1, cause: cause.clone() };
+        assert_eq!(unavailable.to_string(), cause);
+        assert_eq!(Fault::Internal(cause.clone()).to_string(), cause);
+        let sent = Fault::InvalidBody(vec![Violation::new("password", "length", "geheim")]);
+        assert_eq!(sent.to_string(), "the body is invalid");
     }
 }

@@ -115,7 +115,7 @@ pub enum Error {
     #[error("the index is not ready")]
     NotReady,
     /// A fault reported by the shell or an extractor.
-    #[error("{0:?}")]
+    #[error("{0}")]
     Fault(Fault),
     /// A bug or a failed dependency.
     #[error("{0}")]
@@ -176,7 +176,7 @@ impl Error {
         match self {
             Self::Busy | Self::ManyDownloads | Self::NotReady => Some(1),
             Self::Fault(
-                Fault::TooManyRequests { retry_after } | Fault::Unavailable { retry_after },
+                Fault::TooManyRequests { retry_after } | Fault::Unavailable { retry_after, .. },
             ) => Some((*retry_after).max(1)),
             _ => None,
         }
@@ -317,7 +317,7 @@ impl From<DatabaseError> for Error {
     fn from(error: DatabaseError) -> Self {
         match error {
             DatabaseError::Busy | DatabaseError::Storage(_) => {
-                Self::Fault(Fault::Unavailable { retry_after: 1 })
+                Self::Fault(Fault::Unavailable { retry_after: 1, cause: error.to_string() })
             }
             other => Self::Internal(other.to_string()),
         }

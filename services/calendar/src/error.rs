@@ -63,7 +63,7 @@ pub enum Error {
     Unreadable(StatusCode),
     #[error("the body is too large")]
     PayloadTooLarge(usize),
-    #[error("unavailable")]
+    #[error("the service is temporarily unavailable")]
     Unavailable(u64),
     #[error("the resource has changed")]
     PreconditionFailed,
@@ -341,7 +341,11 @@ impl From<ParameterErrors> for Error {
 
 impl From<auth::AuthError> for Error {
     fn from(error: auth::AuthError) -> Error {
-        Error::from(&Fault::from(error))
+        match error {
+            // Keeps the cause for the log.
+            auth::AuthError::Store(cause @ DatabaseError::Busy) => Error::Store(cause),
+            other => Error::from(&Fault::from(other)),
+        }
     }
 }
 
@@ -367,7 +371,7 @@ impl From<&Fault> for Error {
             Fault::UnsupportedMediaType => Error::UnsupportedMediaType,
             Fault::Unreadable(status) => Error::Unreadable(*status),
             Fault::PayloadTooLarge { limit } => Error::PayloadTooLarge(*limit),
-            Fault::Unavailable { retry_after } => Error::Unavailable(*retry_after),
+            Fault::Unavailable { retry_after, .. } => Error::Unavailable(*retry_after),
             Fault::Internal(cause) => Error::Internal(cause.clone()),
         }
     }

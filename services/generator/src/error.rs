@@ -22,7 +22,7 @@ const VALIDATION: &str = "One or more validation errors occurred.";
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An error from the shell, or an invalid parameter.
-    #[error("{0:?}")]
+    #[error("{0}")]
     Fault(Fault),
     /// A new seed could not be generated.
     #[error(transparent)]
@@ -48,7 +48,9 @@ impl Error {
         let fault = match self {
             Self::Fault(fault) => fault,
             Self::Seed(cause) => Fault::Internal(cause.to_string()),
-            Self::Database(DatabaseError::Busy) => Fault::Unavailable { retry_after: RETRY },
+            Self::Database(cause @ DatabaseError::Busy) => {
+                Fault::Unavailable { retry_after: RETRY, cause: cause.to_string() }
+            }
             Self::Database(cause) => Fault::Internal(cause.to_string()),
             Self::NumberingPlan(cause) => Fault::Internal(cause.to_string()),
         };
@@ -308,7 +310,7 @@ fn header(fault: &Fault) -> Option<(HeaderName, HeaderValue)> {
             let names: Vec<_> = allow.iter().map(|method| method.as_str()).collect();
             Some((ALLOW, HeaderValue::from_str(&names.join(", ")).ok()?))
         }
-        Fault::TooManyRequests { retry_after } | Fault::Unavailable { retry_after } => {
+        Fault::TooManyRequests { retry_after } | Fault::Unavailable { retry_after, .. } => {
             Some((RETRY_AFTER, HeaderValue::from(*retry_after)))
         }
         _ => None,

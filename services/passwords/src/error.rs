@@ -132,7 +132,7 @@ impl ErrorFormat for ErrorBodies {
     fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse {
         let error = match fault {
             Fault::MethodNotAllowed { .. } => Error::OnlyGet(request.method.clone()),
-            Fault::Unavailable { retry_after } => Error::Busy(*retry_after),
+            Fault::Unavailable { retry_after, .. } => Error::Busy(*retry_after),
             Fault::Internal(_) => Error::Internal,
             _ => Error::InvalidQuery,
         };

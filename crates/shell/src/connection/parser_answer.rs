@@ -38,7 +38,10 @@ impl ParserFaults {
         let fault = match status {
             // Other connections use so much memory that there isn't enough left to read this
             // request head.
-            StatusCode::SERVICE_UNAVAILABLE => Fault::Unavailable { retry_after: 1 },
+            StatusCode::SERVICE_UNAVAILABLE => Fault::Unavailable {
+                retry_after: 1,
+                cause: "other connections use the memory for request heads".to_owned(),
+            },
             _ => Fault::Unreadable(status),
         };
         let (answer, length) = written(status, self.errors.respond(&fault, &info), &info);

@@ -45,10 +45,12 @@ const FRESH: i64 = 86_400;
 const RETRY_TIME: Duration = Duration::from_secs(60);
 
 /// Why a run was aborted.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 enum RunError {
     /// The lease was lost.
+    #[error("the lease was lost")]
     Lost,
+    #[error("{0}")]
     Failed(Error),
 }
 
@@ -88,7 +90,7 @@ pub async fn run(
     let id = subscription.id;
     if subscription.state == SubscriptionState::Removing {
         if let Err(error) = remove(state, &lease).await {
-            log::warn!("cannot remove subscription {id}: {error:?}");
+            log::warn!("cannot remove subscription {id}: {error}");
         }
         return None;
     }
