@@ -157,8 +157,13 @@ pub struct VerificationSettings {
     #[arg(long, env, global = true, default_value_t = false, action = clap::ArgAction::Set, value_parser = BoolishValueParser::new(), value_name = "BOOLEAN")]
     pub verify_allow_private: bool,
     /// DNS resolver to use [default: the system's resolver]
-    #[arg(long, env, global = true, value_name = "ADDRESS:PORT")]
+    #[arg(long, env, global = true, value_name = "ADDRESS:PORT", value_parser = resolver)]
     pub dns_resolver: Option<SocketAddr>,
+}
+
+fn resolver(text: &str) -> Result<SocketAddr, String> {
+    let example = "must be an IP address and a port, as in DNS_RESOLVER=192.0.2.53:53";
+    text.parse().map_err(|_| example.to_owned())
 }
 
 fn verify_prefix(text: &str) -> Result<String, String> {
@@ -192,6 +197,16 @@ mod tests {
         assert_eq!(headers.api_key_headers, ["breach-api-key", "hibp-api-key"]);
         for wrong in ["", " ", "a,,b", "a,", "a b", "a:b", "\u{fc}"] {
             assert!(parse(&format!("--api-key-headers={wrong}")).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn resolver_without_a_port_is_refused_with_an_example() {
+        let parsed = parse("--dns-resolver=[2001:db8::53]:53").unwrap();
+        assert_eq!(parsed.verification.dns_resolver.unwrap().port(), 53);
+        for wrong in ["192.0.2.53", "dns.example:53", "2001:db8::53"] {
+            let error = parse(&format!("--dns-resolver={wrong}")).unwrap_err().to_string();
+            assert!(error.contains("as in DNS_RESOLVER=192.0.2.53:53"), "{error}");
         }
     }
 

@@ -85,15 +85,12 @@ fn mailer(
     public_url: &str,
 ) -> anyhow::Result<Arc<dyn Mailer>> {
     let from = settings.mail.sender(public_url);
-    let wrong = |name| move |error: MailError| SettingError(format!("{name}: {error}"));
+    let wrong = |error: MailError| SettingError(error.to_string());
     match &settings.mail.smtp_url {
-        // The URL may contain a password, so the error must not include it.
-        Some(url) => {
-            Ok(Arc::new(SmtpMailer::new(url, &from).map_err(wrong("SMTP_URL or MAIL_FROM"))?))
-        }
+        Some(url) => Ok(Arc::new(SmtpMailer::new(url, &from).map_err(wrong)?)),
         None => {
             let folder = settings.mail.folder(&shell.data_dir);
-            Ok(Arc::new(FolderMailer::new(&folder, &from).map_err(wrong("MAIL_FROM"))?))
+            Ok(Arc::new(FolderMailer::new(&folder, &from).map_err(wrong)?))
         }
     }
 }

@@ -135,8 +135,24 @@ pub struct SmtpMailer {
 
 /// Parses the sender address used for all emails.
 fn sender(from: &str) -> Result<Mailbox, MailError> {
-    let example = "the sender must be an address, such as Service <service@example.org>";
+    let example = "MAIL_FROM: the sender must be an address, such as Service <service@example.org>";
     from.parse().map_err(|_| MailError::permanent(example))
+}
+
+/// Describes what is wrong with the URL of a mail server, without quoting it.
+fn url_fault(url: &str) -> String {
+    let fault = match url::Url::parse(url) {
+        Err(error) => error.to_string(),
+        Ok(url) if !matches!(url.scheme(), "smtp" | "smtps") => {
+            "the scheme is neither smtp nor smtps".to_owned()
+        }
+        Ok(url) if url.host_str().is_none_or(str::is_empty) => "the host is missing".to_owned(),
+        Ok(_) => "the host or the parameter tls is invalid".to_owned(),
+    };
+    format!(
+        "SMTP_URL: {fault}; use smtps://USER:PASSWORD@HOST or smtp://HOST:587?tls=required, and \
+         encode special characters in the password, for example @ as %40"
+    )
 }
 
 impl SmtpMailer {
@@ -144,11 +160,12 @@ impl SmtpMailer {
     /// `smtp://mail.example:587?tls=required`.
     ///
     /// # Errors
-    /// Fails if the URL or sender is invalid.
+    /// Fails if the URL or sender is invalid. The message starts with the name of the setting.
     pub fn new(url: &str, from: &str) -> Result<Self, MailError> {
         let from = sender(from)?;
         let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url);
-        let builder = builder.map_err(MailError::permanent)?;
+        // The URL may contain a password, which the library's error can quote.
+        let builder = builder.map_err(|_| MailError::permanent(url_fault(url)))?;
         Ok(Self { from, transport: builder.timeout(Some(SMTP_TIMEOUT)).build() })
     }
 }
@@ -210,7 +227,7 @@ impl FolderMailer {
     /// Creates a mailer for a folder. The folder is created when the first email is sent.
     ///
     /// # Errors
-    /// Fails if the sender is invalid.
+    /// Fails if the sender is invalid. The message starts with the name of the setting.
     pub fn new(folder: &Path, from: &str) -> Result<Self, MailError> {
         let from = sender(from)?;
         Ok(Self { from, folder: folder.to_owned(), written: AtomicU64::new(0) })
@@ -261,6 +278,24 @@ mod tests {
         let mailer = SmtpMailer::new(&peer.url(), "service@example.org").unwrap();
         let error = mailer.send(mail("j\u{fc}rgen@example.org")).await.unwrap_err();
         assert!(error.permanent && error.why.contains("SMTPUTF8"), "{error:?}");
+    }
+
+    #[test]
+    fn unusable_settings_are_named_without_quoting_them() {
+        for (url, fault) in [
+            ("root:geheim@mail.example", "the scheme is neither smtp nor smtps"),
+            ("geheim", "relative URL without a base"),
+            ("geheim://root@mail.example", "the scheme is neither smtp nor smtps"),
+            ("smtp://root:geheim@mail.example:99999", "invalid port number"),
+            ("smtp://root:12/geheim@mail.example?tls=geheim", "the host or the parameter tls"),
+            ("smtp:geheim", "the host is missing"),
+        ] {
+            let error = SmtpMailer::new(url, "service@example.org").err().unwrap().why;
+            assert!(error.starts_with(&format!("SMTP_URL: {fault}")), "{error}");
+            assert!(!error.contains("geheim") && !error.contains("root"), "{error}");
+        }
+        let error = SmtpMailer::new("smtp://mail.example", "Service").err().unwrap().why;
+        assert!(error.starts_with("MAIL_FROM: "), "{error}");
     }
 
     #[actix_web::test]
