@@ -47,6 +47,16 @@ impl<S: clap::Args> ServiceSettings<S> {
         self.database.open_unchanged(&self.shell.data_dir, info.name, migrations)
     }
 
+    /// Checks that the database exists, for a command that only makes sense with existing data. In
+    /// a folder named by mistake, the command would otherwise create an empty database.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`DatabaseSettings::refuse_missing`].
+    pub fn refuse_missing(&self, info: &ServiceInfo) -> Result<(), DatabaseError> {
+        self.database.refuse_missing(&self.shell.data_dir, info.name)
+    }
+
     /// Describes the database for the output of `serve --check`.
     ///
     /// # Errors

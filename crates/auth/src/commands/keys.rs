@@ -57,6 +57,12 @@ pub enum KeysCommand {
 }
 
 impl KeysCommand {
+    /// Returns whether the command only makes sense if there are keys already. `issue` doesn't need
+    /// any.
+    pub fn needs_data(&self) -> bool {
+        !matches!(self, Self::Issue { .. })
+    }
+
     /// Runs the command, printing its results to stdout.
     ///
     /// # Errors

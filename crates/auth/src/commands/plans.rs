@@ -122,6 +122,12 @@ impl PlanColumns<NoColumns> for NoColumns {
 type Further = Vec<(&'static str, Value)>;
 
 impl<X: clap::Args> PlansCommand<X> {
+    /// Returns whether the command only makes sense if there are plans already. `set` can add the
+    /// first one.
+    pub fn needs_data(&self) -> bool {
+        !matches!(self, Self::Set { .. })
+    }
+
     /// Runs the command, printing its results to stdout.
     ///
     /// # Errors

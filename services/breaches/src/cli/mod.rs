@@ -33,6 +33,8 @@ use clap::Parser;
 use database::{DatabaseSettings, Pools};
 use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 
+use self::accounts::AccountsCommand;
+use self::block::BlockCommand;
 use crate::config::Settings;
 use crate::jobs::{self, JobContext};
 use crate::service::Breaches;
@@ -63,7 +65,7 @@ enum Command {
     Catalogue(catalogue::CatalogueCommand),
     /// Load addresses into breaches, or clean up stored addresses
     #[command(subcommand)]
-    Accounts(accounts::AccountsCommand),
+    Accounts(AccountsCommand),
     /// Load pastes
     #[command(subcommand)]
     Pastes(pastes::PastesCommand),
@@ -89,7 +91,7 @@ enum Command {
     Job(job::JobCommand),
     /// Manage the block list
     #[command(subcommand)]
-    Block(block::BlockCommand),
+    Block(BlockCommand),
     /// Check the database for inconsistencies. The exit code is 1 if any are found
     Doctor(doctor::Doctor),
     /// Add subscribers
@@ -117,13 +119,25 @@ impl Command {
         }
     }
 
-    /// Returns whether the database must already exist, so that a mistyped path doesn't create a
-    /// new one.
-    fn reads_only(&self) -> bool {
-        matches!(
-            self,
-            Self::Doctor(_) | Self::Account(_) | Self::Job(_) | Self::Address(_) | Self::Report(_)
-        ) || self.is_dry_run()
+    /// Returns whether the command only makes sense with existing data, so that a mistyped path
+    /// doesn't create a new database. Keys, subscriptions and webhooks need a subscriber.
+    fn needs_data(&self) -> bool {
+        match self {
+            Self::Doctor(_)
+            | Self::Account(_)
+            | Self::Job(_)
+            | Self::Address(_)
+            | Self::Report(_)
+            | Self::Keys(_)
+            | Self::Breach(_)
+            | Self::Domain(_)
+            | Self::Subscription(_)
+            | Self::Webhook(_)
+            | Self::Accounts(AccountsCommand::Clean { .. })
+            | Self::Block(BlockCommand::List { .. } | BlockCommand::Remove { .. }) => true,
+            Self::Plans(command) => command.needs_data(),
+            _ => self.is_dry_run(),
+        }
     }
 }
 
@@ -176,9 +190,8 @@ impl shell::Cli for Cli {
             }
             Some(ref command) => {
                 let settings = &self.settings;
-                if command.reads_only() {
-                    let data_dir = &settings.shell.data_dir;
-                    settings.database.refuse_missing(data_dir, Breaches::INFO.name)?;
+                if command.needs_data() {
+                    settings.refuse_missing(&Breaches::INFO)?;
                 }
                 let context = self.context()?;
                 self.operate(context)

@@ -23,6 +23,11 @@ pub struct Plans {
 }
 
 impl Plans {
+    /// Returns whether the command only makes sense if there are plans already.
+    pub fn needs_data(&self) -> bool {
+        self.command.needs_data()
+    }
+
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let changed = match &self.command {
             PlansCommand::Set { code, .. } | PlansCommand::Hide { code } => Some(code.clone()),

@@ -55,6 +55,13 @@ pub enum CrawlCommand {
     },
 }
 
+impl CrawlCommand {
+    /// Returns whether the command adds crawls, which needs no existing data.
+    pub fn adds(&self) -> bool {
+        matches!(self, Self::Add(_))
+    }
+}
+
 /// Arguments of `crawl add`.
 #[derive(clap::Args, Debug)]
 pub struct AddArguments {

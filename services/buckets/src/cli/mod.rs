@@ -97,6 +97,25 @@ enum Command {
     Plans(auth::PlansCommand<PackageFlags>),
 }
 
+impl Command {
+    /// Returns whether the command only makes sense with existing data. `plans`, which doesn't use
+    /// the index, checks this itself.
+    fn needs_data(&self) -> bool {
+        match self {
+            Self::Remove(_)
+            | Self::Removals { .. }
+            | Self::Unremove(_)
+            | Self::Status { .. }
+            | Self::Verify { .. }
+            | Self::Export { .. } => true,
+            Self::Crawl(command) => !command.adds(),
+            Self::Rebuild(arguments) => !arguments.has_sources(),
+            Self::Keys(command) => command.needs_data(),
+            _ => false,
+        }
+    }
+}
+
 impl shell::Cli for Cli {
     const INFO: ServiceInfo = Buckets::INFO;
 
@@ -136,6 +155,9 @@ impl Cli {
         self.settings.database.sqlite.secure_delete = true;
         let command =
             self.command.take().unwrap_or_else(|| Command::Common(CommonCommand::default()));
+        if command.needs_data() {
+            self.require_data()?;
+        }
         match command {
             Command::Common(command) => command.run::<Buckets, _>(self, Self::serve),
             Command::Migrate(command) => {
@@ -166,29 +188,32 @@ impl Cli {
             Command::Rebuild(arguments) => {
                 rebuild::run(&self.context()?, arguments, self.checkpoints())
             }
-            Command::Remove(arguments) => remove::remove(&self.existing_context()?, &arguments),
-            Command::Removals { json } => remove::list(&self.existing_context()?, json),
-            Command::Unremove(arguments) => remove::unremove(&self.existing_context()?, &arguments),
-            Command::Status { json } => status::run(&self.existing_context()?, json),
-            Command::Verify { json } => verify::run(&self.existing_context()?, json),
-            Command::Export { bucket } => export::run(&self.existing_context()?, bucket.as_deref()),
+            Command::Remove(arguments) => remove::remove(&self.context()?, &arguments),
+            Command::Removals { json } => remove::list(&self.context()?, json),
+            Command::Unremove(arguments) => remove::unremove(&self.context()?, &arguments),
+            Command::Status { json } => status::run(&self.context()?, json),
+            Command::Verify { json } => verify::run(&self.context()?, json),
+            Command::Export { bucket } => export::run(&self.context()?, bucket.as_deref()),
             Command::Keys(command) => {
                 let context = self.context()?;
                 let owners = auth::AnyOwner { default_plan: Some("free") };
                 command.run(&context.pools, &owners, context.clock.unix())
             }
-            Command::Plans(command) => command.run(&self.pools()?, &plans::Packages),
+            Command::Plans(command) => {
+                if command.needs_data() {
+                    self.settings.refuse_missing(&Buckets::INFO)?;
+                }
+                command.run(&self.pools()?, &plans::Packages)
+            }
         }
     }
 
-    /// Opens a database that must exist. In a folder named by mistake, a removal would otherwise
+    /// Checks that the database exists. In a folder named by mistake, a removal would otherwise
     /// seem to succeed, and an index would seem to be sound.
-    fn existing_context(&self) -> anyhow::Result<JobContext> {
+    fn require_data(&self) -> anyhow::Result<()> {
         // Reports wrong settings first.
         self.generations()?;
-        let data_dir = &self.settings.shell.data_dir;
-        self.settings.database.refuse_missing(data_dir, Buckets::INFO.name)?;
-        self.context()
+        Ok(self.settings.refuse_missing(&Buckets::INFO)?)
     }
 
     fn serve(self) -> anyhow::Result<ExitCode> {

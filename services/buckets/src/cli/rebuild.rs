@@ -24,6 +24,13 @@ pub struct RebuildArguments {
     paths: Vec<PathBuf>,
 }
 
+impl RebuildArguments {
+    /// Returns whether the index is built from sources instead of the current index.
+    pub fn has_sources(&self) -> bool {
+        !self.paths.is_empty()
+    }
+}
+
 pub fn run(
     context: &JobContext,
     arguments: RebuildArguments,

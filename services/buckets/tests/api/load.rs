@@ -350,6 +350,12 @@ fn a_dry_run_writes_nothing() {
 #[case::status(&["status"])]
 #[case::check(&["verify"])]
 #[case::export(&["export"])]
+#[case::rebuild(&["rebuild"])]
+#[case::crawls(&["crawl", "list"])]
+#[case::crawl(&["crawl", "run"])]
+#[case::keys(&["keys", "list"])]
+#[case::end_of_key(&["keys", "revoke", "1"])]
+#[case::plans(&["plans", "list"])]
 fn command_without_a_database_creates_nothing(#[case] arguments: &[&str]) {
     let program = testkit::Program::new(env!("CARGO_BIN_EXE_buckets"));
     let ran = program.pipe(arguments, line(A, "1", 1, 1).as_bytes());

@@ -91,6 +91,19 @@ enum Command {
     Doctor(DoctorCommand),
 }
 
+impl Command {
+    /// Returns whether the command only makes sense with existing data. A key needs a user.
+    fn needs_data(&self) -> bool {
+        match self {
+            Self::Keys(_) | Self::Export(_) | Self::Purge(_) | Self::Doctor(_) => true,
+            Self::Users(command) => !matches!(command, UsersCommand::Add { .. }),
+            Self::Webhooks(command) => !matches!(command, WebhooksCommand::Add { .. }),
+            Self::Subscriptions(command) => !matches!(command, SubscriptionsCommand::Add { .. }),
+            _ => false,
+        }
+    }
+}
+
 impl shell::Cli for Cli {
     const INFO: ServiceInfo = Calendar::INFO;
 
@@ -141,8 +154,14 @@ impl shell::Cli for Cli {
     fn run(mut self) -> anyhow::Result<ExitCode> {
         // Erased text must not remain in free pages.
         self.settings.database.sqlite.secure_delete = true;
-        let command = self.command.take();
-        match command.unwrap_or_else(|| Command::Common(CommonCommand::default())) {
+        let command =
+            self.command.take().unwrap_or_else(|| Command::Common(CommonCommand::default()));
+        if command.needs_data() {
+            // Reports wrong settings first.
+            self.settings.service.check()?;
+            self.settings.refuse_missing(&Calendar::INFO)?;
+        }
+        match command {
             Command::Common(command) => command.run::<Calendar, _>(self, Self::serve),
             Command::Migrate(command) => {
                 Ok(self.settings.migrate(command, &Calendar::INFO, &ALL_MIGRATIONS)?)

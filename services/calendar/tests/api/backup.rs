@@ -91,6 +91,7 @@ fn backup_of_nothing_and_restore_over_data_are_refused() {
     assert!(refused.errors.contains("does not exist; nothing was created"), "{}", refused.errors);
     assert!(!folder.join("copy").exists());
 
+    program.done(&["migrate"]);
     program.done(&["users", "list"]);
     program.done(&["backup", &copy]);
     let refused = program.run(&["restore", &copy]);
@@ -110,6 +111,7 @@ fn backup_of_nothing_and_restore_over_data_are_refused() {
 #[test]
 fn backup_with_postgres_says_what_to_dump() {
     let program = program().with_database();
+    program.done(&["migrate"]);
     program.done(&["users", "list"]);
     let folder = Folder::new();
     let copy = text(&folder, "copy");

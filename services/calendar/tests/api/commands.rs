@@ -16,6 +16,7 @@ fn report(out: &str) -> Value {
 #[test]
 fn load_reads_standard_input_and_prints_a_json_report() {
     let program = program();
+    program.done(&["migrate"]);
     program.done(&["users", "list"]);
     let line = |fields: Value| format!("{fields}\n");
     let show = json!({"type": "event", "title": "Show", "start_date": "+1 day", "end_date": "+1 day", "external_id": "s1"});
@@ -51,6 +52,27 @@ fn dry_run_without_a_database_creates_nothing() {
 }
 
 #[test]
+fn command_for_existing_data_without_a_database_creates_nothing() {
+    let program = Program::new(env!("CARGO_BIN_EXE_calendar"));
+    for arguments in [
+        &["users", "list"][..],
+        &["users", "set-role", "ann", "--role", "editor"],
+        &["keys", "list"],
+        &["keys", "issue", "ann"],
+        &["webhooks", "list"],
+        &["subscriptions", "list"],
+        &["export", "-"],
+        &["purge", "--event", "1"],
+        &["doctor"],
+    ] {
+        let ran = program.run(arguments);
+        assert_eq!(ran.code, Some(1), "{arguments:?}: {}", ran.errors);
+        assert!(ran.errors.contains("does not exist; nothing was created"), "{}", ran.errors);
+        assert_eq!(std::fs::read_dir(program.folder().path()).unwrap().count(), 0, "{arguments:?}");
+    }
+}
+
+#[test]
 fn empty_load_fails_unless_it_is_allowed() {
     let program = program();
     for (flags, code) in [(&[][..], 1), (&["--allow-empty"], 0)] {
@@ -65,6 +87,7 @@ fn empty_load_fails_unless_it_is_allowed() {
 #[test]
 fn import_reads_standard_input_and_prints_a_json_report() {
     let program = program();
+    program.done(&["migrate"]);
     program.done(&["users", "list"]);
     let file = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20270401T100000Z\r\nEND:VEVENT\r\n\
         BEGIN:VEVENT\r\nUID:b\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
@@ -87,6 +110,7 @@ fn import_reads_standard_input_and_prints_a_json_report() {
 #[test]
 fn import_prints_the_number_of_further_warnings() {
     let program = program();
+    program.done(&["migrate"]);
     program.done(&["users", "list"]);
     let dates: String =
         (0..1003).map(|zone| format!("EXDATE;TZID=odd{zone}:20270501T100000\r\n")).collect();

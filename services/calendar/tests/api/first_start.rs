@@ -7,6 +7,7 @@ use testkit::Program;
 #[test]
 fn generated_key_is_in_a_private_file_and_not_in_the_log() {
     let program = Program::new(env!("CARGO_BIN_EXE_calendar")).with_database();
+    program.done(&["migrate"]);
     let ran = program.run(&["users", "list"]);
     assert_eq!(ran.code, Some(0), "{}", ran.errors);
     let path = program.folder().join("admin-key");
@@ -34,6 +35,7 @@ fn admin_key_after_the_first_start_is_ignored_with_a_warning() {
     let first = "0123456789abcdef0123456789abcdef";
     let start =
         Program::new(env!("CARGO_BIN_EXE_calendar")).setting("ADMIN_KEY", first).with_database();
+    start.done(&["migrate"]);
     assert!(!start.run(&["users", "list"]).errors.contains("ignored"));
     assert!(
         !start.run(&["users", "list"]).errors.contains("ignored"),

@@ -370,6 +370,7 @@ async fn user_of_the_first_start_is_replaced_and_its_key_revoked() {
     let other_key = "ffffffffffffffffffffffffffffffff";
     let second = program().setting("ADMIN_KEY", other_key).setting("ADMIN_LOGIN", "guest");
     let second = second.with_database();
+    second.done(&["migrate"]);
     second.done(&["users", "list"]);
     let dry = second.run(&["load", &file, "--dry-run"]);
     assert!(dry.code == Some(0) && dry.out.contains("nothing was written"), "{}", dry.errors);
@@ -392,6 +393,7 @@ async fn load_is_refused_while_a_server_uses_the_database() {
     let folder = Folder::new();
     let file = text(&folder, "calendar.export");
     let first = source();
+    first.done(&["migrate"]);
     first.done(&["users", "list"]);
     first.done(&["export", &file]);
     // With SQLite.
@@ -408,6 +410,7 @@ async fn load_is_refused_while_a_server_uses_the_database() {
 fn export_into_a_pipe_or_through_a_link_keeps_it() {
     let folder = Folder::new();
     let program = source();
+    program.done(&["migrate"]);
     program.done(&["users", "list"]);
     let (null, link) = (folder.join("null"), folder.join("link"));
     std::os::unix::fs::symlink("/dev/null", &null).unwrap();

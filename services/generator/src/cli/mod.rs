@@ -120,11 +120,17 @@ impl shell::Cli for Cli {
             }
             Command::Doctor(command) => Ok(command.run(&self.pools_of(true)?)?),
             Command::Keys(command) => {
+                if command.needs_data() {
+                    self.settings.refuse_missing(&Generator::INFO)?;
+                }
                 let owners = AnyOwner { default_plan: Some(STANDARD) };
                 let pools = self.pools_of(matches!(command, KeysCommand::List { .. }))?;
                 command.run(&pools, &owners, SystemClock.unix())
             }
             Command::Plans(command) => {
+                if command.needs_data() {
+                    self.settings.refuse_missing(&Generator::INFO)?;
+                }
                 let pools = self.pools_of(matches!(command, PlansCommand::List { .. }))?;
                 command.run(&pools, &NoColumns::default())
             }

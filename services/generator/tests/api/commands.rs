@@ -119,12 +119,19 @@ fn keys_are_issued_before_the_first_start() {
 }
 
 #[test]
-fn lists_neither_create_nor_migrate_nor_seed_the_database() {
+fn commands_for_existing_data_neither_create_nor_migrate_nor_seed_the_database() {
     let program = Program::new(env!("CARGO_BIN_EXE_generator"));
     let file = program.folder().path().join("new.db");
     let program = program.setting("DATABASE_URL", format!("sqlite://{}", file.display()));
-    for list in [["keys", "list"], ["plans", "list"]] {
-        let refused = program.run(&list);
+    for command in [
+        &["keys", "list"][..],
+        &["plans", "list"],
+        &["keys", "revoke", "1"],
+        &["keys", "rotate", "1"],
+        &["plans", "hide", "standard"],
+        &["doctor"],
+    ] {
+        let refused = program.run(command);
         assert_eq!(refused.code, Some(1), "{}", refused.errors);
         assert!(
             refused.errors.contains("does not exist; nothing was created"),
