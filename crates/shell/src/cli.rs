@@ -12,9 +12,10 @@ use clap::error::{ContextKind, ContextValue};
 
 use crate::healthcheck::healthcheck;
 use crate::private_files::keep_private;
+use crate::server::require_usable;
 use crate::{
-    LogFormat, Preview, Service, ServiceInfo, ShellSettings, logs, memory, openapi, preview,
-    reference, settings, signals,
+    LogFormat, Preview, Service, ServiceInfo, SettingError, ShellSettings, logs, memory, openapi,
+    preview, reference, settings, signals,
 };
 
 /// The subcommands of every binary.
@@ -68,39 +69,33 @@ impl CommonCommand {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`serve`](crate::serve), [`print_openapi`], [`healthcheck`],
-    /// [`Cli::back_up`] and [`Cli::restore`].
+    /// Returns the same errors as [`require_usable`], [`serve`](crate::serve), [`print_openapi`],
+    /// [`healthcheck`], [`Cli::back_up`] and [`Cli::restore`].
     pub fn run<S: Service, C: Cli>(
         self,
         cli: C,
         serve: impl FnOnce(C) -> anyhow::Result<ExitCode>,
     ) -> anyhow::Result<ExitCode> {
         match self {
-            Self::Serve { .. } => serve(cli),
+            Self::Serve { .. } => {
+                require_usable(&C::INFO, cli.shell())?;
+                serve(cli)
+            }
             Self::Openapi => print_openapi::<S>(),
             Self::Healthcheck => healthcheck(cli.shell()),
             Self::Completions { shell } => reference::print_completions(command::<C>(), shell),
             Self::Man { folder } => reference::write_manual(command::<C>(), &folder),
             Self::Licenses => reference::print_licenses(),
             Self::Backup { folder } => cli.back_up(&folder).map(|()| ExitCode::SUCCESS),
-            Self::Restore { folder } => cli.restore(&folder).map(|()| ExitCode::SUCCESS),
+            Self::Restore { folder } => {
+                cli.restore(&folder)?;
+                let (name, folder) = (C::INFO.name, folder.display());
+                log::info!(target: "notice", "{name} was restored from {folder}");
+                Ok(ExitCode::SUCCESS)
+            }
         }
     }
 }
-
-/// A setting that the command line accepts but that the service can't use, for example because
-/// another setting is missing. As with a usage error, the process exits with code 2. The message
-/// must not quote secrets.
-#[derive(Debug)]
-pub struct SettingError(pub String);
-
-impl std::fmt::Display for SettingError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for SettingError {}
 
 /// A service's command line.
 pub trait Cli: clap::Parser {

@@ -160,7 +160,7 @@ fn data_folder(settings: &ShellSettings, info: &ServiceInfo) -> anyhow::Result<S
     let shown = folder.display();
     match folder.metadata() {
         Ok(about) if about.is_dir() => Ok(shown.to_string()),
-        Ok(_) => anyhow::bail!("{shown} is not a folder"),
+        Ok(_) => anyhow::bail!("{shown} is not a folder (DATA_DIR)"),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Ok(format!("{shown} does not exist; {} creates it when needed", info.name))
         }

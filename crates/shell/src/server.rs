@@ -9,7 +9,7 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use actix_web::rt::task::JoinHandle;
 use actix_web::{App, HttpResponse, HttpServer, web};
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use libc::{BPF_ABS, BPF_ALU, BPF_AND, BPF_B, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET};
 use socket2::{SockFilter, SockRef};
 
@@ -23,8 +23,8 @@ use crate::edge::Edge;
 use crate::health::{self, Background, Draining};
 use crate::listen::{self, Listener};
 use crate::{
-    Hangups, Operations, Service, ShellSettings, TlsMode, logs, metrics, process_metrics, signals,
-    spans, supervisor, tls,
+    Hangups, ListenAddress, Operations, Service, ServiceInfo, SettingError, ShellSettings, TlsMode,
+    logs, metrics, process_metrics, signals, spans, supervisor, tls,
 };
 
 /// How long to keep accepting queued connections while closing the listeners.
@@ -287,6 +287,40 @@ fn first_address(listeners: &[Listener]) -> Option<SocketAddr> {
         Listener::Tcp(listener) => listener.local_addr().ok(),
         Listener::Unix(..) => None,
     })
+}
+
+/// Checks the data folder, the certificate and the addresses. Called before the service opens its
+/// data, so that a server with a wrong setting doesn't create or migrate a database.
+///
+/// # Errors
+/// Returns an error that names the setting.
+pub(crate) fn require_usable(info: &ServiceInfo, settings: &ShellSettings) -> anyhow::Result<()> {
+    let folder = &settings.data_dir;
+    if folder.metadata().is_ok_and(|found| !found.is_dir()) {
+        return Err(SettingError(format!(
+            "DATA_DIR: {} is a file, but must be a folder; name a folder such as \
+             DATA_DIR=/var/lib/{}",
+            folder.display(),
+            info.name
+        ))
+        .into());
+    }
+    let is_native = settings.tls_mode == TlsMode::Native;
+    if is_native {
+        tls::check_given(settings)?;
+    }
+    let encrypted: &[ListenAddress] = if is_native { &settings.tls_bind } else { &[] };
+    for (addresses, setting) in [
+        (&settings.bind[..], "BIND"),
+        (encrypted, "TLS_BIND"),
+        (&settings.admin_bind[..], "ADMIN_BIND"),
+    ] {
+        let taken = listen::in_use(addresses).context(setting)?;
+        if let Some(address) = taken.first() {
+            bail!("cannot listen on {address} ({setting}): it is in use by another program");
+        }
+    }
+    Ok(())
 }
 
 /// Runs a server until it receives SIGTERM or SIGINT.

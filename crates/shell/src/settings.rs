@@ -49,6 +49,20 @@ pub enum LogClient {
     Full,
 }
 
+/// A setting that the command line accepts but that the service can't use, for example because
+/// another setting is missing. As with a usage error, the process exits with code 2. The message
+/// must not quote secrets.
+#[derive(Debug)]
+pub struct SettingError(pub String);
+
+impl std::fmt::Display for SettingError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SettingError {}
+
 /// Settings of the HTTP shell.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Server", about = None, long_about = None)]

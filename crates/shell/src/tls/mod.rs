@@ -90,6 +90,17 @@ pub(crate) fn preview(settings: &ShellSettings) -> anyhow::Result<String> {
     Ok(format!("`serve` creates one in {}, issued by a local CA", folder.display()))
 }
 
+/// Checks the operator's certificate and key, if there are any.
+///
+/// # Errors
+/// Returns a message for the operator.
+pub(crate) fn check_given(settings: &ShellSettings) -> anyhow::Result<()> {
+    match (&settings.tls_cert, &settings.tls_key) {
+        (Some(cert), Some(key)) => read_pair(cert, key).map(drop),
+        _ => Ok(()),
+    }
+}
+
 /// Loads the certificate and key, and makes sure that clients can use them. Also returns the
 /// certificate expiry in Unix seconds.
 fn certified(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {

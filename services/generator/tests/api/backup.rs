@@ -11,7 +11,9 @@ fn restored_keys_are_accepted() {
     let copy = copy.to_str().unwrap();
     program.done(&["backup", copy]);
     let other = Program::new(env!("CARGO_BIN_EXE_generator"));
-    other.done(&["restore", copy]);
+    let restored = other.run(&["restore", copy]);
+    assert_eq!(restored.code, Some(0), "{}", restored.errors);
+    assert!(restored.errors.contains("generator was restored from"), "{}", restored.errors);
     assert_eq!(other.json(&["keys", "list"]), program.json(&["keys", "list"]));
     assert_eq!(other.done(&["doctor"]), "sound\n");
 }

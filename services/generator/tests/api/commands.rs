@@ -1,9 +1,10 @@
 //! The subcommands.
 
 use std::fs::File;
+use std::net::TcpListener;
 
 use serde_json::json;
-use testkit::{Exchange, Program};
+use testkit::{Exchange, Program, until};
 
 use crate::app::App;
 
@@ -161,6 +162,49 @@ fn empty_variables_count_as_unset_except_database_url() {
     let refused = program.setting("DATABASE_URL", "").run(&["keys", "list"]);
     assert_eq!(refused.code, Some(2), "{}", refused.errors);
     assert!(refused.errors.contains("DATABASE_URL is empty"), "{}", refused.errors);
+}
+
+#[test]
+fn server_with_a_wrong_setting_creates_no_database() {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let file = program.folder().write("file", "");
+    let file = file.to_str().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let missing =
+        [("TLS_MODE", "native"), ("TLS_CERT", "/no/cert.pem"), ("TLS_KEY", "/no/key.pem")];
+    let unreadable = [("TLS_MODE", "native"), ("TLS_CERT", file), ("TLS_KEY", file)];
+    for (settings, expected) in [
+        (&missing[..], "cannot read the certificate /no/cert.pem (TLS_CERT)"),
+        (&unreadable, "(TLS_CERT) does not contain a PEM certificate"),
+        (&[("BIND", &*taken)], "(BIND): it is in use by another program"),
+        (&[("ADMIN_BIND", &*taken)], "(ADMIN_BIND): it is in use by another program"),
+        (&[("BIND", "192.0.2.1:80")], "BIND: cannot listen on 192.0.2.1:80"),
+        (&[("BIND", "8081")], "invalid address 8081: use HOST:PORT"),
+        (&[("AUTO_MIGRATE", "maybe")], "must be true or false, as in AUTO_MIGRATE=true"),
+        (&[("DATA_DIR", file)], "DATA_DIR: "),
+    ] {
+        let mut command = program.serving(&[]);
+        command.envs(settings.iter().copied());
+        let ran = program.run_command(command);
+        assert!(ran.code.is_some_and(|code| code > 0), "{settings:?}: {}", ran.errors);
+        assert!(ran.errors.contains(expected), "{settings:?}: {}", ran.errors);
+        assert!(!program.folder().join("generator.db").exists(), "{settings:?}");
+    }
+}
+
+#[actix_web::test]
+async fn readiness_reports_a_removed_database_file() {
+    let program = program().with_database();
+    let Some(file) = program.database().file() else { return };
+    let server = program.serve(&[]);
+    assert_eq!(server.get("/readyz").answer().await.status, 200);
+    std::fs::remove_file(file).unwrap();
+    until("the server is not ready", async || {
+        let answer = server.get("/readyz").answer().await;
+        answer.status == 503 && answer.text().contains("the database file was removed")
+    })
+    .await;
 }
 
 #[test]
