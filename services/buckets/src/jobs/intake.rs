@@ -6,12 +6,11 @@ use database::{DatabaseError, Pools};
 
 use super::error::JobError;
 use super::formats::{Bad, EXCERPT, Item, Link, Part, Sink, Skipped, Taken};
-use super::intake_state::{AbandonedListing, IntakeState, forget_name};
+use super::intake_state::IntakeState;
 use super::known_buckets::KnownBuckets;
 use super::max_errors::MaxErrors;
 use super::reasons::{printable, shortened};
 use super::reject_file::RejectFile;
-use super::remote::Place;
 use super::report::Tally;
 use crate::engine::{NamedBucket, NewFile};
 use crate::model::file_etag::ChangedFiles;
@@ -38,7 +37,7 @@ pub struct Intake {
     /// Files that replace stored files even though their attributes are the same.
     pub(super) changed: ChangedFiles,
     source: String,
-    source_index: usize,
+    pub(super) source_index: usize,
     /// The last bucket we saw in the current source.
     latest: Option<u64>,
     /// Whether the current source is a reject file.
@@ -50,24 +49,24 @@ pub struct Intake {
     /// Whether the current source had bad lines.
     has_bad_lines: bool,
     /// Index in `state.abandoned`, if this is continuing an abandoned listing.
-    continued: Option<usize>,
+    pub(super) continued: Option<usize>,
     /// Set if the current page doesn't cover the whole bucket.
-    part: Option<Part>,
+    pub(super) part: Option<Part>,
     /// Key of the last page's bucket.
-    page_key: String,
+    pub(super) page_key: String,
     /// Buckets whose page ends with the name of a removed file. Checkpoints don't have these ends.
-    unsaved_ends: BTreeSet<u64>,
+    pub(super) unsaved_ends: BTreeSet<u64>,
     /// How the current page is linked to adjacent pages. `None` if the pages were requested by this
     /// run.
-    link: Option<Link>,
+    pub(super) link: Option<Link>,
     /// Whether reject files replace the files in their buckets, as other sources do.
     pub replaces_rejected: bool,
     /// `--bucket`, which overrides the bucket in a line.
     pub bucket: Option<String>,
     /// Only count files.
     pub is_dry_run: bool,
-    skip: u64,
-    buckets: KnownBuckets,
+    pub(super) skip: u64,
+    pub(super) buckets: KnownBuckets,
     /// Removals and their prefixes, by bucket key.
     pub(super) removed: HashMap<String, Vec<(i64, String)>>,
     rejected: Vec<Rejected>,
@@ -155,71 +154,6 @@ impl Intake {
         self.skip = 0;
     }
 
-    /// Gives up on a listing because its host is unreachable. The listing continues when the run is
-    /// resumed.
-    pub fn abandon(&mut self, reason: &str) -> Result<(), JobError> {
-        self.broken(reason.to_owned())?;
-        let IntakeState { present, place, .. } = &self.state;
-        let is_complete = |bucket: &u64| !self.state.stays_incomplete(*bucket);
-        let listing = AbandonedListing {
-            source: self.source_index,
-            place: place.clone(),
-            partial: present.0.iter().copied().filter(is_complete).collect(),
-            note: self.note_of(reason),
-        };
-        self.state.abandoned.push(listing);
-        Ok(())
-    }
-
-    /// Resumes a source's abandoned listing and returns the place to continue from. Until it is
-    /// finished, the listing counts as incomplete. Returns `None` if there is no such listing, or
-    /// if it has to start over.
-    pub fn continue_abandoned(&mut self, source: usize, name: &str) -> Option<Place> {
-        let at = self.state.abandoned.iter().position(|listing| listing.source == source)?;
-        let listing = self.state.abandoned.get(at)?.clone();
-        self.begin_source(source, name);
-        self.state.present = Default::default();
-        self.state.place = listing.place.clone();
-        self.continued = Some(at);
-        listing.place
-    }
-
-    /// Finishes a continued listing, unless its host became unreachable again.
-    pub fn end_abandoned(&mut self, is_unreachable: bool) {
-        let Some(at) = self.continued.take() else { return };
-        let (buckets, broke_off) = std::mem::take(&mut self.state.present);
-        self.state.place = None;
-        self.state.events = 0;
-        if is_unreachable {
-            return;
-        }
-        let listing = self.state.abandoned.remove(at);
-        self.state.tally.incomplete.retain(|note| *note != listing.note);
-        if broke_off {
-            self.state.leave_incomplete(&buckets, false);
-        } else {
-            let IntakeState { partial, abandoned, .. } = &mut self.state;
-            let waits = |bucket: &u64| abandoned.iter().any(|one| one.partial.contains(bucket));
-            partial.retain(|bucket| !listing.partial.contains(bucket) || waits(bucket));
-        }
-    }
-
-    /// Starts the next page of a listing.
-    pub fn next_page(&mut self, place: &Place) {
-        let mut place = Some(place.clone());
-        let removed = self.removed.get(&self.page_key).into_iter().flatten();
-        removed.for_each(|(_, prefix)| forget_name(&mut place, prefix));
-        let new: Vec<u64> = self.state.present.0.difference(&self.state.partial).copied().collect();
-        if let Some(listing) = self.continued.and_then(|at| self.state.abandoned.get_mut(at)) {
-            listing.place.clone_from(&place);
-            listing.partial.extend(&new);
-            self.state.partial.extend(&new);
-        }
-        self.state.place = place;
-        self.state.events = 0;
-        self.skip = 0;
-    }
-
     /// Returns the state to save at a checkpoint. If old events are still being skipped, the saved
     /// state counts them all as processed.
     pub fn checkpoint(&self) -> IntakeState {
@@ -255,7 +189,7 @@ impl Intake {
     }
 
     /// Records that a bucket occurs in the current source.
-    fn name(&mut self, bucket: u64) {
+    pub(super) fn name(&mut self, bucket: u64) {
         // Usually, this is the same bucket as for the previous file.
         if self.latest != Some(bucket) {
             if !self.is_reject_file {
@@ -293,7 +227,7 @@ impl Intake {
     }
 
     /// Counts an event. Returns `true` if it was already processed before the run was stopped.
-    fn is_old(&mut self) -> bool {
+    pub(super) fn is_old(&mut self) -> bool {
         self.state.events += 1;
         self.state.events <= self.skip
     }
@@ -347,13 +281,8 @@ impl Intake {
         Ok(())
     }
 
-    fn note_of(&self, reason: &str) -> String {
+    pub(super) fn note_of(&self, reason: &str) -> String {
         format!("{}: {}", self.source, shortened(reason))
-    }
-
-    /// Records why a listing doesn't cover its bucket.
-    fn note_partial(&mut self, part: Part, address: &str) {
-        self.add_partial(self.note_of(&format!("this listing of {address} {part}")));
     }
 
     /// Adds a note about a bucket that the run doesn't cover completely.
@@ -431,43 +360,7 @@ impl Sink for Intake {
     }
 
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
-        let (part, link) = (self.part.take(), self.link.take());
-        if self.is_old() {
-            return Ok(());
-        }
-        match self.buckets.target(bucket, kind) {
-            Ok(target) if self.removal_of(&target.key, "").is_none() => {
-                self.page_key.clone_from(&target.key);
-                let is_open = self.state.named.get(&target.id) == Some(&true);
-                let end = self.state.ends.remove(&target.id);
-                let is_next = |link: &Link| end.as_ref().is_some_and(|before| link.follows(before));
-                let follows = is_open && link.as_ref().is_none_or(is_next);
-                let part = match part {
-                    Some(Part::Continued) if follows => None,
-                    None if is_open && !follows => Some(Part::Unlinked),
-                    part => part,
-                };
-                if let Some(part) = part
-                    && self.state.partial.insert(target.id)
-                {
-                    self.note_partial(part, &target.address);
-                }
-                self.name(target.id);
-                self.state.named.insert(target.id, truncated);
-                self.unsaved_ends.remove(&target.id);
-                if let Some(link) = link.filter(|_| truncated) {
-                    let end = link.end(end.filter(|_| follows));
-                    let mut removed = self.removed.get(&target.key).into_iter().flatten();
-                    if removed.any(|(_, prefix)| end.is_below(prefix)) {
-                        self.unsaved_ends.insert(target.id);
-                    }
-                    self.state.ends.insert(target.id, end);
-                }
-            }
-            Ok(target) => self.page_key = target.key,
-            // Any entries were already rejected for the same reason.
-            Err(reason) => self.state.note_incomplete(self.note_of(&reason)),
-        }
+        self.end_page(bucket, kind, truncated);
         Ok(())
     }
 

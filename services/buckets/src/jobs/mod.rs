@@ -11,6 +11,8 @@ mod error;
 mod export;
 mod formats;
 mod intake;
+mod intake_abandoned;
+mod intake_pages;
 mod intake_removals;
 mod intake_state;
 mod inventory;
