@@ -38,6 +38,7 @@ pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, Jo
         }
         intake.end_source();
     }
+    intake.settle_pages();
     intake.refuse_unread(&options.sources)?;
     intake.judge()?;
     intake.refuse_empty(&options.sources)?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::formats::PageEnd;
+use super::formats::{LoosePages, PageEnd};
 use super::reject_file::RejectLengths;
 use super::remote::Place;
 use super::report::Tally;
@@ -26,6 +26,9 @@ pub struct IntakeState {
     /// Ends of truncated pages, by bucket. The next page should continue from there.
     #[serde(default)]
     pub ends: BTreeMap<u64, PageEnd>,
+    /// Addresses of buckets with pages that aren't joined to their neighbours yet, and these pages.
+    #[serde(default)]
+    pub loose: BTreeMap<u64, (String, LoosePages)>,
     /// Buckets in the current source, and whether that source is incomplete.
     #[serde(default)]
     pub present: (IdSet, bool),
@@ -131,6 +134,7 @@ impl IntakeState {
     fn forget(&mut self, bucket: u64) {
         self.named.remove(&bucket);
         self.ends.remove(&bucket);
+        self.loose.remove(&bucket);
         self.present.0.remove(&bucket);
         self.appended.remove(&bucket);
         self.partial.insert(bucket);

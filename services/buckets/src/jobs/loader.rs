@@ -122,6 +122,7 @@ impl Loader {
     fn read_all(&mut self) -> Result<(), JobError> {
         let sources = self.options.sources.clone();
         attend(self, |loader| read_sources(loader, &sources))?;
+        self.intake.settle_pages();
         if let Err(error) = self.intake.refuse_unread(&sources) {
             return Err(match self.refusal.take().filter(|_| sources.len() == 1) {
                 Some(refusal) => JobError::Refused { text: error.to_string(), refusal },
@@ -132,6 +133,9 @@ impl Loader {
         if self.searched.is_some() && self.intake.state.named.is_empty() {
             let why = "the sources do not name a bucket: the index is unchanged";
             return Err(JobError::Invalid(why.to_owned()));
+        }
+        if self.searched.is_some() {
+            self.intake.refuse_partial()?;
         }
         self.intake.refuse_empty(&sources)
     }
@@ -212,22 +216,9 @@ impl Loader {
             self.switch(searched, &named, (&report, &text), now)?;
         } else {
             reconcile(&context.pools, self.session.writer.journal(), Some(text.as_str()), now)?;
-            self.warn_of_dead_rows();
+            self.session.warn_of_dead_rows();
         }
         Ok(report)
-    }
-
-    /// Warns if most of the rows in the index are dead.
-    fn warn_of_dead_rows(&self) {
-        let writer = &self.session.writer;
-        let (dead, rows) = (writer.dead_rows().unwrap_or(0), writer.journal().rows);
-        if dead > rows / 2 {
-            log::warn!(
-                target: "notice",
-                "{dead} of {rows} rows in the index belong to replaced or removed files: `buckets \
-                 rebuild` frees their space"
-            );
-        }
     }
 
     /// Verifies the new generation and switches to it. `now` is the time of the publish.

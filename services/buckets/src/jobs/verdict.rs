@@ -10,12 +10,17 @@ use super::sources::Source;
 const JUDGED_FROM: u64 = 100;
 
 impl Intake {
-    /// Returns an error if a source or listing is incomplete. Used for runs that replace the whole
-    /// index.
+    /// Returns an error if a source is incomplete. Used for runs that replace the whole index.
     pub fn refuse_incomplete(&self) -> Result<(), JobError> {
-        if let Some(first) = self.state.tally.incomplete.first() {
-            return Err(JobError::Invalid(format!("{first}: the index is unchanged")));
+        match self.state.tally.incomplete.first() {
+            None => Ok(()),
+            Some(first) => Err(JobError::Invalid(format!("{first}: the index is unchanged"))),
         }
+    }
+
+    /// Returns an error if a listing doesn't cover its bucket. Used for runs that replace the whole
+    /// index. Call this at the end, because later sources can have the other pages of a listing.
+    pub fn refuse_partial(&self) -> Result<(), JobError> {
         match self.named().iter().filter(|bucket| bucket.partial).count() {
             0 => Ok(()),
             buckets => Err(JobError::Invalid(format!(

@@ -108,6 +108,19 @@ impl Session {
             Err(error) => Err(error),
         }
     }
+
+    /// Warns if most of the rows in the index are dead.
+    pub(super) fn warn_of_dead_rows(&self) {
+        let writer = &self.writer;
+        let (dead, rows) = (writer.dead_rows().unwrap_or(0), writer.journal().rows);
+        if dead > rows / 2 {
+            log::warn!(
+                target: "notice",
+                "{dead} of {rows} rows in the index belong to replaced or removed files: `buckets \
+                 rebuild` frees their space"
+            );
+        }
+    }
 }
 
 /// Returns an error if there's a generation above `expected`. In that case, the database must be a

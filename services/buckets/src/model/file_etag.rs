@@ -7,6 +7,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::attribute::{Attribute, Attributes};
+use super::fingerprint::first;
 
 /// A file's ETag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,11 +51,6 @@ fn fingerprint(path: &str, attributes: &Attributes) -> u64 {
     }
     hash.update(path);
     u64::from_be_bytes(first(&hash.finalize()))
-}
-
-/// Returns the first bytes of a digest.
-fn first<const LENGTH: usize>(digest: &[u8]) -> [u8; LENGTH] {
-    digest.first_chunk().copied().unwrap_or([0; LENGTH])
 }
 
 /// Files whose ETag has changed even though their size and date haven't.

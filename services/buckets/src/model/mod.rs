@@ -11,6 +11,7 @@ pub mod extension;
 pub(crate) mod facets;
 pub(crate) mod file_etag;
 pub(crate) mod file_query;
+pub(crate) mod fingerprint;
 pub(crate) mod fold;
 pub(crate) mod id_ranges;
 pub(crate) mod identity;

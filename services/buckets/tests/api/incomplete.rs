@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use buckets::Settings;
 use buckets::jobs::{
     CheckpointPolicy, CrawlRequest, JobError, LoadOptions, MaxErrors, add_crawls, dry_run, export,
-    load, rebuild_from, resume, status, verify,
+    rebuild_from, status, verify,
 };
 use rstest::rstest;
 use testkit::{HttpPeer, PeerAnswer};
@@ -15,10 +15,10 @@ use crate::app::{Fixture, line};
 use crate::program::{Program, text};
 use crate::public_bucket::{Behaviour, PublicBucket};
 
-const A: &str = "a.s3.amazonaws.com";
+pub const A: &str = "a.s3.amazonaws.com";
 const B: &str = "b.s3.amazonaws.com";
 
-fn exported(fixture: &Fixture) -> String {
+pub fn exported(fixture: &Fixture) -> String {
     let mut out = Vec::new();
     export(&fixture.context, None, &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -29,7 +29,8 @@ fn rebuild(fixture: &Fixture, options: &LoadOptions) -> Result<(), JobError> {
     rebuild_from(&fixture.context, options, checkpoints).map(drop)
 }
 
-fn lines(bucket: &str, count: i64) -> String {
+/// Lines of files with different sizes.
+pub fn lines(bucket: &str, count: i64) -> String {
     (0..count).map(|number| line(bucket, &format!("dir/{number}"), number, 1) + "\n").collect()
 }
 
@@ -354,115 +355,6 @@ fn listing_of_versions_removes_no_file() {
     let listing = "<ListVersionsResult><Version><Key>dir/1</Key></Version></ListVersionsResult>";
     let report = fixture.load(&[fixture.folder.write(format!("{A}.xml"), listing)]).unwrap();
     assert_eq!((report.tally.skipped_versions, report.counts.removed), (1, 0));
-}
-
-#[test]
-fn pages_in_several_files_are_a_complete_listing() {
-    let fixture = Fixture::new();
-    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
-    let page = |number: u32, part: &str| {
-        let entry = format!("<Contents><Key>dir/{number}</Key><Size>9</Size></Contents>");
-        let page = format!("<ListBucketResult>{entry}{part}</ListBucketResult>");
-        fixture.folder.write(format!("{A}.xml.{number}"), page)
-    };
-    let pages = [
-        page(1, "<IsTruncated>true</IsTruncated>"),
-        page(2, "<Marker>dir/1</Marker><IsTruncated>true</IsTruncated>"),
-        page(3, "<Marker>dir/2</Marker><IsTruncated>false</IsTruncated>"),
-    ];
-    let report = fixture.load(&pages).unwrap();
-    assert_eq!((report.counts.replaced, report.counts.removed), (3, 2));
-}
-
-/// Writes pages of one file each in a format. They are linked by tokens, by markers, or only by
-/// their keys.
-fn linked_pages(fixture: &Fixture, format: &str) -> Vec<PathBuf> {
-    let page = |number: usize| {
-        let (is_first, more) = (number == 1, number < 4);
-        let (this, next) = (format!("T{number}"), format!("T{}", number + 1));
-        let when = |condition: bool, text: String| if condition { text } else { String::new() };
-        let element = |name: &str, text: &str| format!("<{name}>{text}</{name}>");
-        let entry = element("Contents", &format!("<Key>dir/{number}</Key><Size>9</Size>"));
-        let truncated = element("IsTruncated", &more.to_string());
-        let own = |name: &str, text: &str| when(!is_first, element(name, text));
-        let xml =
-            |links: String| element("ListBucketResult", &(entry.clone() + &truncated + &links));
-        let json =
-            |links: String| format!(r#"{{"Contents":[{{"Key":"dir/{number}","Size":9}}]{links}}}"#);
-        match format {
-            "tokens.xml" => xml(own("ContinuationToken", &this)
-                + &when(more, element("NextContinuationToken", &next))),
-            "markers.xml" => xml(own("Marker", &this) + &when(more, element("NextMarker", &next))),
-            "keys.xml" => xml(own("Marker", &format!("dir/{}", number - 1))),
-            "tokens.json" => json(
-                when(!is_first, format!(r#","ContinuationToken":"{this}""#))
-                    + &format!(r#","IsTruncated":{more}"#)
-                    + &when(more, format!(r#","NextContinuationToken":"{next}""#)),
-            ),
-            _ => json(when(more, format!(r#","NextToken":"{next}""#))),
-        }
-    };
-    let ending = format.rsplit('.').next().unwrap();
-    (1..=4).map(|n| fixture.folder.write(format!("{A}.{ending}.{n}"), page(n))).collect()
-}
-
-#[rstest]
-#[case("tokens.xml")]
-#[case("markers.xml")]
-#[case("keys.xml")]
-#[case("tokens.json")]
-fn missing_middle_page_removes_no_file(#[case] format: &str) {
-    let fixture = Fixture::new();
-    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
-    let mut pages = linked_pages(&fixture, format);
-    let [first, _, third, last] = pages.clone().try_into().unwrap();
-    let missing = [first.clone(), third.clone(), last.clone()];
-    let refused = rebuild(&fixture, &Fixture::options(&missing)).unwrap_err().to_string();
-    assert!(refused.contains("incomplete listing"), "{refused}");
-    let report = fixture.load(&missing).unwrap();
-    assert_eq!((report.counts.replaced, report.counts.removed), (3, 0));
-    let report = fixture.load(&pages).unwrap();
-    assert_eq!((report.counts.replaced, report.counts.removed), (1, 1), "dir/0 is gone");
-    pages.swap(1, 2);
-    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
-    // Numbered XML files are sorted. Other files are pages in the order given.
-    let removed = u64::from(format.ends_with(".xml"));
-    assert_eq!(fixture.load(&pages).unwrap().counts.removed, removed, "pages in another order");
-}
-
-#[test]
-fn pages_without_own_tokens_follow_by_key() {
-    let fixture = Fixture::new();
-    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
-    let mut pages = linked_pages(&fixture, "next.json");
-    pages.swap(1, 2);
-    assert_eq!(fixture.load(&pages).unwrap().counts.removed, 0, "the keys do not ascend");
-    pages.swap(1, 2);
-    assert_eq!(fixture.load(&pages).unwrap().counts.removed, 1);
-}
-
-#[test]
-fn resumed_run_knows_the_token_of_the_page_before() {
-    for missing in [None, Some(1)] {
-        let fixture = Fixture::new();
-        fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
-        let mut pages = linked_pages(&fixture, "tokens.xml");
-        missing.map(|at| pages.remove(at));
-        // The run stops at its second source, which cannot be opened.
-        let mut options = serde_json::to_value(Fixture::options(&pages)).unwrap();
-        options["sources"][1]["size"] = 0.into();
-        options["sources"][1]["modified"] = 0.into();
-        let options: LoadOptions = serde_json::from_value(options).unwrap();
-        let away = fixture.folder.join("away");
-        std::fs::rename(&pages[1], &away).unwrap();
-        let often = CheckpointPolicy { files: 1, every: std::time::Duration::from_secs(60) };
-        let stopped = load(&fixture.context, &options, often);
-        assert!(matches!(stopped, Err(JobError::Source { .. })), "{stopped:?}");
-        std::fs::rename(&away, &pages[1]).unwrap();
-        let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
-        let report = resume(&fixture.context, run, often).unwrap();
-        assert_eq!(report.counts.removed, u64::from(missing.is_none()), "{missing:?}");
-    }
 }
 
 #[rstest]

@@ -29,6 +29,7 @@ mod hostile;
 mod incomplete;
 mod inventories;
 mod key_crawls;
+mod listing_pages;
 mod load;
 mod log;
 mod made_expressions;

@@ -1,6 +1,10 @@
 //! Links the pages of a listing, so that missing pages are detected.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
+
+use crate::model::fingerprint::fingerprint;
 
 /// How a page is linked to its neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +34,10 @@ impl PageEnd {
     pub fn is_below(&self, prefix: &str) -> bool {
         [&self.next, &self.last].into_iter().flatten().any(|name| name.starts_with(prefix))
     }
+
+    fn fingerprints(&self) -> (Option<u64>, Option<u64>) {
+        (self.next.as_deref().map(fingerprint), self.last.as_deref().map(fingerprint))
+    }
 }
 
 impl Link {
@@ -54,6 +62,76 @@ impl Link {
     /// Returns the end of this page. `before` is the end of the previous page.
     pub fn end(self, before: Option<PageEnd>) -> PageEnd {
         PageEnd { next: self.next, last: self.last.or(before.and_then(|end| end.last)) }
+    }
+}
+
+/// Pages that were read before or after other pages than their neighbours in the listing. Pages can
+/// be in any order if they contain the token or marker that they continue from.
+///
+/// Stores fingerprints, because markers can be names of files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoosePages {
+    /// Starts of pages that continue a page that hasn't been read yet.
+    starts: BTreeSet<Start>,
+    /// Ends of truncated pages whose next page hasn't been read yet: the token or marker for the
+    /// next page, and the last key.
+    ends: BTreeSet<(Option<u64>, Option<u64>)>,
+}
+
+/// The token, key or marker that a page continues from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Start {
+    Token(u64),
+    /// After a key or marker.
+    After(u64),
+}
+
+impl LoosePages {
+    /// Number of pages.
+    pub fn count(&self) -> usize {
+        self.starts.len() + self.ends.len()
+    }
+
+    /// Returns `true` if a page continues a page that hasn't been read.
+    pub fn has_starts(&self) -> bool {
+        !self.starts.is_empty()
+    }
+
+    /// Returns `true` if the page after a truncated page hasn't been read.
+    pub fn has_ends(&self) -> bool {
+        !self.ends.is_empty()
+    }
+
+    /// Adds the end of a truncated page.
+    pub fn add_end(&mut self, end: &PageEnd) {
+        self.ends.insert(end.fingerprints());
+    }
+
+    /// Joins a page that continues another one to the page before it, or adds its start if that page
+    /// hasn't been read yet.
+    pub fn join_start(&mut self, link: &Link) {
+        let start = match (&link.token, &link.after) {
+            (Some(token), _) => Start::Token(fingerprint(token)),
+            (None, Some(after)) => Start::After(fingerprint(after)),
+            (None, None) => return,
+        };
+        let is_before = |(next, last): &(Option<u64>, Option<u64>)| match start {
+            Start::Token(token) => *next == Some(token),
+            Start::After(key) => *next == Some(key) || *last == Some(key),
+        };
+        if let Some(end) = self.ends.iter().copied().find(is_before) {
+            self.ends.remove(&end);
+        } else {
+            self.starts.insert(start);
+        }
+    }
+
+    /// Joins a truncated page to the page after it. Returns `false` if that page hasn't been read
+    /// yet.
+    pub fn join_end(&mut self, end: &PageEnd) -> bool {
+        let (next, last) = end.fingerprints();
+        let starts = [next.map(Start::Token), next.map(Start::After), last.map(Start::After)];
+        starts.iter().flatten().any(|start| self.starts.remove(start))
     }
 }
 
@@ -101,5 +179,43 @@ mod tests {
         assert!(!token.follows(&end) && after.follows(&end));
         let empty = after.end(Some(end.clone()));
         assert_eq!(empty, end, "a page without keys keeps the last key");
+    }
+
+    #[test]
+    fn pages_are_joined_in_any_order() {
+        let page = |number: usize| {
+            let token = |number: usize| (1..4).contains(&number).then(|| format!("T{number}"));
+            let mut link =
+                Link { token: token(number), next: token(number + 1), ..Link::default() };
+            link.add_key(&format!("key {number}"));
+            link
+        };
+        for order in [[3, 1, 0, 2], [0, 3, 2, 1], [3, 2, 1, 0], [1, 3, 0, 2]] {
+            let mut loose = LoosePages::default();
+            for (place, number) in order.into_iter().enumerate() {
+                let link = page(number);
+                loose.join_start(&link);
+                let end = link.end(None);
+                if number < 3 && !loose.join_end(&end) {
+                    loose.add_end(&end);
+                }
+                assert_eq!(loose.count() == 0, place == 3, "{order:?} as far as {number}");
+            }
+            assert!(!loose.has_starts() && !loose.has_ends());
+        }
+    }
+
+    #[test]
+    fn page_that_starts_after_a_key_is_joined_by_the_last_key() {
+        let mut first = Link::default();
+        first.add_key("a");
+        let second = Link { after: some("a"), ..Link::default() };
+        let other = Link { after: some("b"), ..Link::default() };
+        let mut loose = LoosePages::default();
+        loose.join_start(&other);
+        assert!(!loose.join_end(&first.clone().end(None)), "it continues another page");
+        loose.join_start(&second);
+        assert!(loose.join_end(&first.end(None)));
+        assert!(loose.has_starts() && !loose.has_ends());
     }
 }

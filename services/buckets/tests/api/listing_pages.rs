@@ -1,0 +1,159 @@
+//! Listings whose pages are in several files, in any order, and missing pages.
+
+use std::path::PathBuf;
+
+use buckets::Settings;
+use buckets::jobs::{CheckpointPolicy, JobError, LoadOptions, load, rebuild_from, resume, status};
+use rstest::rstest;
+
+use crate::app::Fixture;
+use crate::incomplete::{A, exported, lines};
+
+#[test]
+fn pages_in_several_files_are_a_complete_listing() {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let page = |number: u32, part: &str| {
+        let entry = format!("<Contents><Key>dir/{number}</Key><Size>9</Size></Contents>");
+        let page = format!("<ListBucketResult>{entry}{part}</ListBucketResult>");
+        fixture.folder.write(format!("{A}.xml.{number}"), page)
+    };
+    let pages = [
+        page(1, "<IsTruncated>true</IsTruncated>"),
+        page(2, "<Marker>dir/1</Marker><IsTruncated>true</IsTruncated>"),
+        page(3, "<Marker>dir/2</Marker><IsTruncated>false</IsTruncated>"),
+    ];
+    let report = fixture.load(&pages).unwrap();
+    assert_eq!((report.counts.replaced, report.counts.removed), (3, 2));
+}
+
+/// Writes pages of one file each in a format. They are linked by tokens, by markers, or only by
+/// their keys.
+fn linked_pages(fixture: &Fixture, format: &str) -> Vec<PathBuf> {
+    let page = |number: usize| {
+        let (is_first, more) = (number == 1, number < 4);
+        let (this, next) = (format!("T{number}"), format!("T{}", number + 1));
+        let when = |condition: bool, text: String| if condition { text } else { String::new() };
+        let element = |name: &str, text: &str| format!("<{name}>{text}</{name}>");
+        let entry = element("Contents", &format!("<Key>dir/{number}</Key><Size>9</Size>"));
+        let truncated = element("IsTruncated", &more.to_string());
+        let own = |name: &str, text: &str| when(!is_first, element(name, text));
+        let xml =
+            |links: String| element("ListBucketResult", &(entry.clone() + &truncated + &links));
+        let json =
+            |links: String| format!(r#"{{"Contents":[{{"Key":"dir/{number}","Size":9}}]{links}}}"#);
+        match format {
+            "tokens.xml" => xml(own("ContinuationToken", &this)
+                + &when(more, element("NextContinuationToken", &next))),
+            "markers.xml" => xml(own("Marker", &this) + &when(more, element("NextMarker", &next))),
+            "keys.xml" => xml(own("Marker", &format!("dir/{}", number - 1))),
+            "tokens.json" => json(
+                when(!is_first, format!(r#","ContinuationToken":"{this}""#))
+                    + &format!(r#","IsTruncated":{more}"#)
+                    + &when(more, format!(r#","NextContinuationToken":"{next}""#)),
+            ),
+            _ => json(when(more, format!(r#","NextToken":"{next}""#))),
+        }
+    };
+    let ending = format.rsplit('.').next().unwrap();
+    (1..=4).map(|n| fixture.folder.write(format!("{A}.{ending}.{n}"), page(n))).collect()
+}
+
+#[rstest]
+#[case("tokens.xml")]
+#[case("markers.xml")]
+#[case("keys.xml")]
+#[case("tokens.json")]
+fn missing_middle_page_removes_no_file(#[case] format: &str) {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let pages = linked_pages(&fixture, format);
+    let [first, _, third, last] = pages.clone().try_into().unwrap();
+    let missing = [first.clone(), third.clone(), last.clone()];
+    let report = fixture.load(&missing).unwrap();
+    assert_eq!((report.counts.replaced, report.counts.removed), (3, 0));
+    let report = fixture.load(&pages).unwrap();
+    assert_eq!((report.counts.replaced, report.counts.removed), (1, 1), "dir/0 is gone");
+}
+
+#[rstest]
+#[case::as_sorted_by_name("tokens.json", [1, 3, 0, 2])]
+#[case::last_page_first("tokens.json", [3, 2, 1, 0])]
+#[case::markers("markers.xml", [2, 0, 3, 1])]
+#[case::keys("keys.xml", [3, 0, 2, 1])]
+fn linked_pages_are_joined_in_any_order(#[case] format: &str, #[case] order: [usize; 4]) {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let pages = linked_pages(&fixture, format);
+    // The names do not reveal the order.
+    let names = ["d", "a", "c", "b"].map(|name| fixture.folder.join(name));
+    let renamed = pages.iter().zip(&names).map(|(page, name)| {
+        std::fs::rename(page, name).unwrap();
+        name.clone()
+    });
+    let renamed: Vec<PathBuf> = renamed.collect();
+    let named = LoadOptions { bucket: Some(A.to_owned()), ..Fixture::options(&renamed) };
+    let in_order = |places: &[usize]| {
+        let sources = places.iter().map(|&place| named.sources[place].clone()).collect();
+        LoadOptions { sources, ..named.clone() }
+    };
+    for missing in 0..4 {
+        let places: Vec<usize> = order.into_iter().filter(|&place| place != missing).collect();
+        let report = fixture.run(&in_order(&places)).unwrap();
+        assert_eq!(report.counts.removed, 0, "page {missing} is missing");
+    }
+    let report = fixture.run(&in_order(&order)).unwrap();
+    assert_eq!((report.counts.removed, report.tally.partial.len()), (1, 0), "dir/0 is gone");
+    assert_eq!(report.truncated, Vec::<String>::new());
+}
+
+#[test]
+fn rebuild_accepts_a_listing_in_several_files() {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let mut pages = linked_pages(&fixture, "tokens.json");
+    pages.swap(0, 2);
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    let rebuild = |pages: &[PathBuf]| {
+        rebuild_from(&fixture.context, &Fixture::options(pages), checkpoints).map(drop)
+    };
+    rebuild(&pages).unwrap();
+    assert_eq!(exported(&fixture).lines().count(), 4);
+    let refused = rebuild(&pages[1..]).unwrap_err().to_string();
+    assert!(refused.contains("incomplete listing"), "{refused}");
+}
+
+#[test]
+fn pages_without_own_tokens_follow_by_key() {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let mut pages = linked_pages(&fixture, "next.json");
+    pages.swap(1, 2);
+    assert_eq!(fixture.load(&pages).unwrap().counts.removed, 0, "the keys do not ascend");
+    pages.swap(1, 2);
+    assert_eq!(fixture.load(&pages).unwrap().counts.removed, 1);
+}
+
+#[test]
+fn resumed_run_knows_the_token_of_the_page_before() {
+    for missing in [None, Some(1)] {
+        let fixture = Fixture::new();
+        fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+        let mut pages = linked_pages(&fixture, "tokens.xml");
+        missing.map(|at| pages.remove(at));
+        // The run stops at its second source, which cannot be opened.
+        let mut options = serde_json::to_value(Fixture::options(&pages)).unwrap();
+        options["sources"][1]["size"] = 0.into();
+        options["sources"][1]["modified"] = 0.into();
+        let options: LoadOptions = serde_json::from_value(options).unwrap();
+        let away = fixture.folder.join("away");
+        std::fs::rename(&pages[1], &away).unwrap();
+        let often = CheckpointPolicy { files: 1, every: std::time::Duration::from_secs(60) };
+        let stopped = load(&fixture.context, &options, often);
+        assert!(matches!(stopped, Err(JobError::Source { .. })), "{stopped:?}");
+        std::fs::rename(&away, &pages[1]).unwrap();
+        let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
+        let report = resume(&fixture.context, run, often).unwrap();
+        assert_eq!(report.counts.removed, u64::from(missing.is_none()), "{missing:?}");
+    }
+}
