@@ -1,11 +1,12 @@
 //! Validates the files in a run and assigns them to buckets.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use database::{DatabaseError, Pools};
 
 use super::error::JobError;
-use super::formats::{Bad, EXCERPT, Item, Link, Part, Sink, Skipped, Taken};
+use super::formats::{Bad, EXCERPT, Item, Link, Part, Sink, Skipped, Taken, named_file};
 use super::intake_state::IntakeState;
 use super::known_buckets::KnownBuckets;
 use super::max_errors::MaxErrors;
@@ -41,13 +42,15 @@ pub struct Intake {
     /// The last bucket we saw in the current source.
     latest: Option<u64>,
     /// Whether the current source is a reject file.
-    is_reject_file: bool,
+    pub(super) is_reject_file: bool,
     /// Whether the current source is known to have just one bucket.
     has_one_bucket: bool,
-    /// Whether the current source had anything other than bad lines.
-    has_entries: bool,
+    /// Whether the current source had entries other than bad lines.
+    pub(super) has_entries: bool,
     /// Whether the current source had bad lines.
-    has_bad_lines: bool,
+    pub(super) has_bad_lines: bool,
+    /// Whether the current source had pages of listings.
+    pub(super) has_pages: bool,
     /// Index in `state.abandoned`, if this is continuing an abandoned listing.
     pub(super) continued: Option<usize>,
     /// Set if the current page doesn't cover the whole bucket.
@@ -65,6 +68,8 @@ pub struct Intake {
     pub bucket: Option<String>,
     /// Only count files.
     pub is_dry_run: bool,
+    /// Numbers of indexed files by bucket.
+    pub indexed: Arc<BTreeMap<u64, u64>>,
     pub(super) skip: u64,
     pub(super) buckets: KnownBuckets,
     /// Removals and their prefixes, by bucket key.
@@ -100,6 +105,7 @@ impl Intake {
             has_one_bucket: false,
             has_entries: false,
             has_bad_lines: false,
+            has_pages: false,
             continued: None,
             part: None,
             page_key: String::new(),
@@ -108,6 +114,7 @@ impl Intake {
             replaces_rejected: false,
             bucket: None,
             is_dry_run: false,
+            indexed: Arc::default(),
             skip: 0,
             buckets: KnownBuckets::read(pools, largest)?,
             removed: HashMap::new(),
@@ -126,7 +133,7 @@ impl Intake {
         self.latest = None;
         self.is_reject_file = false;
         self.has_one_bucket = false;
-        (self.has_entries, self.has_bad_lines) = (false, false);
+        (self.has_entries, self.has_bad_lines, self.has_pages) = (false, false, false);
         self.part = None;
         self.link = None;
         self.skip = self.state.events;
@@ -135,11 +142,7 @@ impl Intake {
 
     /// Finishes a source, whether or not it is complete.
     pub fn end_source(&mut self) {
-        if self.has_bad_lines && !self.has_entries && !self.state.present.1 {
-            // It's probably an error message that replaces a list.
-            self.add_partial(self.note_of("none of its lines can be read"));
-            self.state.present.1 = true;
-        }
+        self.judge_end();
         let (buckets, broke_off) = std::mem::take(&mut self.state.present);
         if broke_off {
             let last = self.state.abandoned.last();
@@ -251,6 +254,7 @@ impl Intake {
         }
         self.name(target.id);
         self.state.named.entry(target.id).or_insert(false);
+        self.state.rejected.forget(target.id, item.path);
         if item.is_directory_marker() {
             self.state.tally.skip(Skipped::DirectoryMarker);
             return Ok(());
@@ -321,8 +325,10 @@ impl Sink for Intake {
             return Ok(Ok(()));
         }
         let taken = self.take(item);
-        self.has_entries |= taken.is_ok();
-        if taken.is_err() {
+        if taken.is_ok() {
+            self.has_entries = true;
+            self.state.bad_end = None;
+        } else {
             // The caller will report this file as bad, and that counts as an event too.
             self.state.events -= 1;
         }
@@ -334,10 +340,17 @@ impl Sink for Intake {
         if self.is_old() {
             return Ok(());
         }
-        if self.is_of_removed_file(&bad) {
-            self.has_entries = true;
-            self.state.tally.skipped_removed += 1;
-            return Ok(());
+        let file = named_file(&bad.content, self.bucket.as_deref());
+        let is_file = file.as_ref().is_some_and(|file| !file.path.is_empty() && file.has_size);
+        self.state.bad_end = (!is_file).then_some(bad.position);
+        if let Some(file) = &file {
+            if self.is_removed(file) {
+                self.has_entries = true;
+                self.state.bad_end = None;
+                self.state.tally.skipped_removed += 1;
+                return Ok(());
+            }
+            self.keep_named(file);
         }
         self.state.tally.bad += 1;
         if self.state.first_bad.is_empty() {
@@ -354,6 +367,7 @@ impl Sink for Intake {
             self.part.get_or_insert(Part::Filtered);
         }
         if !self.is_old() {
+            self.state.bad_end = None;
             self.state.tally.skip(what);
         }
         Ok(())

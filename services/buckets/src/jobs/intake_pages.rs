@@ -30,8 +30,13 @@ impl Intake {
     /// Ends a page. See [`Sink::page`](super::formats::Sink::page).
     pub(super) fn end_page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) {
         let (part, link) = (self.part.take(), self.link.take());
+        self.has_pages = true;
         if self.is_old() {
             return;
+        }
+        // Lists of lines that don't say whether they are complete end their pages at the very end.
+        if part != Some(Part::Unended) {
+            self.state.bad_end = None;
         }
         let target = match self.buckets.target(bucket, kind) {
             Ok(target) => target,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use database::Pools;
 
 use super::error::JobError;
-use super::formats::{Bad, named_file};
+use super::formats::NamedFile;
 use super::intake::Intake;
 use super::intake_state::IntakeState;
 use crate::model::address::bucket_key_of;
@@ -28,15 +28,11 @@ impl Intake {
         all.find(|(_, prefix)| path.starts_with(prefix.as_str())).map(|(id, _)| *id)
     }
 
-    /// Returns `true` if a removal covers the file in a bad line, as far as the line can be parsed.
-    pub(super) fn is_of_removed_file(&self, bad: &Bad) -> bool {
+    /// Returns `true` if a removal covers the file in a bad line.
+    pub(super) fn is_removed(&self, file: &NamedFile) -> bool {
         // Usually, there are no removals.
-        if self.removed.is_empty() {
-            return false;
-        }
-        let named = named_file(&bad.content, self.bucket.as_deref());
-        named
-            .is_some_and(|(bucket, path)| self.removal_of(&bucket_key_of(&bucket), &path).is_some())
+        !self.removed.is_empty()
+            && self.removal_of(&bucket_key_of(&file.bucket), &file.path).is_some()
     }
 
     /// Makes the run cover only part of each bucket in which a removal has left out files, if that

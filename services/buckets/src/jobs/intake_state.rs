@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::formats::{LoosePages, PageEnd};
 use super::reject_file::RejectLengths;
+use super::rejected_names::RejectedNames;
 use super::remote::Place;
 use super::report::Tally;
 use crate::model::id_ranges::{FlaggedIds, IdSet};
@@ -44,6 +45,13 @@ pub struct IntakeState {
     /// Buckets that have only occurred in reject files.
     #[serde(default)]
     pub appended: IdSet,
+    /// Files that bad lines name.
+    #[serde(default)]
+    pub rejected: RejectedNames,
+    /// Position of the last line read from the current source, if it's bad and doesn't describe a
+    /// file.
+    #[serde(default)]
+    pub bad_end: Option<u64>,
     /// Removals that have left out files of the run, by bucket.
     #[serde(default)]
     pub withheld: BTreeMap<u64, BTreeSet<i64>>,
@@ -135,6 +143,7 @@ impl IntakeState {
         self.named.remove(&bucket);
         self.ends.remove(&bucket);
         self.loose.remove(&bucket);
+        self.rejected.forget_bucket(bucket);
         self.present.0.remove(&bucket);
         self.appended.remove(&bucket);
         self.partial.insert(bucket);

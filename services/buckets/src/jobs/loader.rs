@@ -88,6 +88,8 @@ impl Loader {
 
     /// Makes the run replace the current generation when it's done.
     pub(super) fn replace(&mut self, searched: Session) {
+        // The new generation is empty, so bad lines don't name files to keep.
+        self.intake.indexed = Arc::default();
         self.searched = Some(searched);
     }
 
@@ -168,6 +170,7 @@ impl Loader {
         // Read the clock first: crawls that list files of a removal lifted later begin after this.
         let now = context.clock.unix();
         self.intake.note_lifted(&context.pools)?;
+        self.intake.keep_rejected(&mut self.session)?;
         let named = self.intake.named();
         let (new, truncated) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
             let (mut new, mut truncated) =

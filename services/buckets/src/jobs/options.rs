@@ -1,6 +1,7 @@
 //! Load options.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -100,9 +101,13 @@ impl LoadOptions {
     /// Creates an intake that continues from a saved state. Also checks the sources and opens the
     /// reject file, so that any errors occur before we abort a stopped run.
     pub(super) fn intake(&self, session: &Session, state: IntakeState) -> Result<Intake, JobError> {
-        let counts = &session.index.summary().counts;
+        let counts = Arc::clone(&session.index.summary().counts);
         let largest = counts.keys().next_back().copied().unwrap_or(0);
-        self.intake_above(&session.context, largest, state)
+        let mut intake = self.intake_above(&session.context, largest, state)?;
+        if self.mode == Mode::Replace {
+            intake.indexed = counts;
+        }
+        Ok(intake)
     }
 
     /// Like [`Self::intake`] but without a session. New buckets get ids above `largest` and above

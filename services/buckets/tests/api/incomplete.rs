@@ -189,7 +189,7 @@ fn partial_line_or_record_is_incomplete() {
         assert!(!tried("list.ndjson", &text[..end]), "{}", &text[..end]);
     }
     assert!(tried("list.ndjson", text.trim_end()), "a last line needs no line feed");
-    assert!(tried("list.ndjson", &format!("{text}{{\n")), "a bad line is not incomplete");
+    assert!(tried("list.ndjson", &format!("{{\n{text}")), "a bad line is not incomplete");
     let table = format!("bucket,key,size\n{A},1,5\n{A},2,5");
     assert!(tried("list.csv", &table));
     for cut in 3..30 {

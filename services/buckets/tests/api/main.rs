@@ -8,6 +8,7 @@ mod alerts;
 mod app;
 mod audit;
 mod backup;
+mod bad_lines;
 mod base_path;
 mod buckets;
 mod caching;

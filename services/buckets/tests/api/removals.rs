@@ -430,7 +430,7 @@ fn removal_deletes_stored_pages_and_bad_lines() {
     assert_eq!(program.run(&run).code, Some(1));
     bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
     let bad =
-        format!("{}\n{{\"bucket\": \"{A}\", \"fullPath\": \"zyzzyvas\"\n", line(B, "1", 1, 1));
+        format!("{{\"bucket\": \"{A}\", \"fullPath\": \"zyzzyvas\"\n{}\n", line(B, "1", 1, 1));
     let source = program.folder().write("bad.ndjson", bad);
     program.done(&["load", "--max-errors", "1", text(&source)]);
     let pages = || program.json(&["crawl", "list"])[0]["pages"].clone();

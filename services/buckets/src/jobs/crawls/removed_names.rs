@@ -62,7 +62,7 @@ impl Sink for NameSearch {
     /// An entry without a readable name might be a removed file.
     fn bad(&mut self, bad: Bad) -> Result<(), JobError> {
         let named = named_file(&bad.content, None);
-        self.is_found |= named.is_none_or(|(_, path)| self.is_removed(&path));
+        self.is_found |= named.is_none_or(|file| self.is_removed(&file.path));
         Ok(())
     }
 

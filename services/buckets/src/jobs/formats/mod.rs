@@ -30,5 +30,5 @@ pub use entry::{Bad, EXCERPT, Item, Part, Sink, Skipped, Taken};
 pub(super) use fields::exported;
 pub use format::{Format, UnknownFormat};
 pub use link::{Link, LoosePages, PageEnd};
-pub(super) use ndjson::named_file;
+pub(super) use ndjson::{NamedFile, named_file};
 pub use read::{read, read_page};

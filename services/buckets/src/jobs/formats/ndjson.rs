@@ -74,18 +74,33 @@ fn parts_of_url(url: &str) -> Option<(String, String)> {
     Some((format!("s3://{name}"), path.to_owned()))
 }
 
-/// Returns the bucket and path in a bad line, or in a bad entry that was converted to NDJSON.
-/// `bucket` overrides the line's bucket. A missing path is empty. Returns `None` if the line can't
-/// be parsed or has no bucket.
-pub fn named_file(line: &[u8], bucket: Option<&str>) -> Option<(String, String)> {
+/// The file that a bad line describes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFile {
+    /// Bucket address.
+    pub bucket: String,
+    /// Path within the bucket. Empty if it is missing.
+    pub path: String,
+    /// Whether the line has a size, valid or not.
+    pub has_size: bool,
+}
+
+/// Returns the file in a bad line, or in a bad entry that was converted to NDJSON. `bucket`
+/// overrides the line's bucket. Returns `None` if the line can't be parsed or has no bucket.
+pub fn named_file(line: &[u8], bucket: Option<&str>) -> Option<NamedFile> {
     // Fields that the reader can't parse don't matter here.
     let line: Map<String, Value> = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
     let text = |name: &str| line.get(name).and_then(Value::as_str);
     let path = ["fullPath", "path", "key", "Key"].into_iter().find_map(text).unwrap_or_default();
-    match bucket.or_else(|| text("bucket")) {
-        Some(bucket) => Some((bucket.to_owned(), path.to_owned())),
-        None => parts_of_url(path),
-    }
+    let is_given = |value: &Value| !value.is_null() && value.as_str() != Some("");
+    let has_size = fields::headers(Attribute::Size)
+        .into_iter()
+        .any(|name| line.get(name).is_some_and(is_given));
+    let (bucket, path) = match bucket.or_else(|| text("bucket")) {
+        Some(bucket) => (bucket.to_owned(), path.to_owned()),
+        None => parts_of_url(path)?,
+    };
+    Some(NamedFile { bucket, path, has_size })
 }
 
 /// Reads all lines.
@@ -199,19 +214,20 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case(r#"{"bucket":"b","fullPath":"p","size":-1}"#, None, Some(("b", "p")))]
-    #[case(r#"{"bucket":"b","Key":"p","size":1,"size":2}"#, Some("c"), Some(("c", "p")))]
-    #[case(r#"{"key":"s3://b/p/q","type":5}"#, None, Some(("s3://b", "p/q")))]
-    #[case(r#"{"bucket":"b"}"#, None, Some(("b", "")))]
+    #[case(r#"{"bucket":"b","fullPath":"p","size":-1}"#, None, Some(("b", "p", true)))]
+    #[case(r#"{"bucket":"b","Key":"p","size":1,"size":2}"#, Some("c"), Some(("c", "p", true)))]
+    #[case(r#"{"key":"s3://b/p/q","type":5,"Size":"x"}"#, None, Some(("s3://b", "p/q", true)))]
+    #[case(r#"{"bucket":"b","size":null}"#, None, Some(("b", "", false)))]
+    #[case(r#"{"bucket":"b","path":"p","size":""}"#, None, Some(("b", "p", false)))]
     #[case(r#"{"fullPath":"p"}"#, None, None)]
     #[case(r#"{"bucket":"b","fullPath":"p"#, None, None)]
     fn bad_lines_name_files(
         #[case] line: &str,
         #[case] bucket: Option<&str>,
-        #[case] expected: Option<(&str, &str)>,
+        #[case] expected: Option<(&str, &str, bool)>,
     ) {
         let named = named_file(line.as_bytes(), bucket);
-        let named = named.as_ref().map(|(bucket, path)| (bucket.as_str(), path.as_str()));
+        let named = named.as_ref().map(|it| (it.bucket.as_str(), it.path.as_str(), it.has_size));
         assert_eq!(named, expected, "{line}");
     }
 }

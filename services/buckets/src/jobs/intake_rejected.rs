@@ -1,0 +1,82 @@
+//! Keeps the indexed files that bad lines name, and recognises lists whose end is missing.
+
+use super::error::JobError;
+use super::formats::NamedFile;
+use super::intake::Intake;
+use super::write_session::Session;
+use crate::engine::{Limits, NewerFiles, each_row};
+use crate::model::id_ranges::IdRanges;
+
+impl Intake {
+    /// Records the file in a bad line, so that it isn't removed.
+    pub(super) fn keep_named(&mut self, file: &NamedFile) {
+        let bucket = self.buckets.find(&file.bucket).filter(|id| self.indexed.contains_key(id));
+        let Some(bucket) = bucket.filter(|_| !file.path.is_empty()) else { return };
+        if !self.state.rejected.add(bucket, &file.path) && self.state.partial.insert(bucket) {
+            let why = format!("too many bad lines name files, including files of {}", file.bucket);
+            self.add_partial(self.note_of(&why));
+        }
+    }
+
+    /// Records why a source that has been read to its end doesn't cover its buckets, if so.
+    pub(super) fn judge_end(&mut self) {
+        let last = self.state.bad_end.take();
+        if self.state.present.1 {
+            return;
+        }
+        let is_list = !self.has_pages && !self.is_reject_file;
+        if !self.has_entries && (self.has_bad_lines || is_list) {
+            // It's probably an error message that replaces a list, or a failed download.
+            let why = match self.has_bad_lines {
+                true => "none of its lines can be read",
+                false => "it contains no files",
+            };
+            self.add_partial(self.note_of(why));
+            self.state.present.1 = true;
+        } else if let Some(position) = last.filter(|_| !self.is_reject_file) {
+            // It's probably an error message that replaces the rest of the list.
+            let why = format!("line {position} is the last one and does not describe a file");
+            self.state.note_incomplete(self.note_of(&why));
+        }
+    }
+
+    /// Makes the publish keep the files that bad lines name. Call this before [`Intake::named`].
+    ///
+    /// # Errors
+    /// Returns an error if the index can't be searched.
+    pub(super) fn keep_rejected(&mut self, session: &mut Session) -> Result<(), JobError> {
+        let named = self.named();
+        let is_replaced = |bucket: &u64| {
+            let found = named.binary_search_by_key(bucket, |named| named.id);
+            found.is_ok_and(|at| !named[at].partial)
+        };
+        let buckets: Vec<u64> = self.state.rejected.buckets().filter(is_replaced).collect();
+        if buckets.is_empty() {
+            return Ok(());
+        }
+        // Removals might have changed it.
+        session.index.refresh()?;
+        let mut ids = Vec::new();
+        for &bucket in &buckets {
+            let rows = &*session.index;
+            each_row(rows, Some(bucket), &Limits::none(), |row| -> Result<(), JobError> {
+                if self.state.rejected.contain(bucket, &row.path) {
+                    ids.push(row.id);
+                }
+                Ok(())
+            })?;
+        }
+        let rules = session.writer.rules();
+        let kept: IdRanges = ids.into_iter().collect();
+        let none = || NewerFiles { after: u64::MAX, ..NewerFiles::default() };
+        let newer = rules.newer.clone().unwrap_or_else(none);
+        let confirmed = newer.confirmed.union(&kept);
+        if confirmed.is_known() {
+            rules.newer = Some(NewerFiles { confirmed, ..newer });
+        } else {
+            // Otherwise, all files would count as newer than the run.
+            self.state.partial.extend(buckets);
+        }
+        Ok(())
+    }
+}

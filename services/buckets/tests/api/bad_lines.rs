@@ -1,0 +1,180 @@
+//! Bad lines, error messages and empty sources must not remove files that may still exist.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use buckets::Settings;
+use buckets::jobs::{
+    CheckpointPolicy, JobError, LoadOptions, MaxErrors, Report, load, rebuild_from, resume, status,
+};
+use rstest::rstest;
+
+use crate::app::{Fixture, line};
+use crate::incomplete::{A, exported, lines};
+
+/// Loads five files of a bucket.
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    fixture
+}
+
+fn options(paths: &[PathBuf]) -> LoadOptions {
+    LoadOptions { max_errors: MaxErrors::Count(9), ..Fixture::options(paths) }
+}
+
+fn loaded(fixture: &Fixture, name: &str, text: impl AsRef<[u8]>) -> Report {
+    fixture.run(&options(&[fixture.folder.write(name, text)])).unwrap()
+}
+
+#[rstest]
+#[case::negative(r#""size":-1"#)]
+#[case::text(r#""size":"large""#)]
+#[case::null(r#""size":null"#)]
+#[case::missing(r#""modified":1"#)]
+#[case::twice(r#""size":1,"size":2"#)]
+#[case::date(r#""size":1,"lastModified":"soon""#)]
+#[case::kind(r#""size":1,"type":"tape""#)]
+fn file_named_by_a_bad_line_is_kept(#[case] fields: &str) {
+    let fixture = fixture();
+    let bad = format!(r#"{{"bucket":"{A}","fullPath":"dir/1",{fields}}}"#);
+    let text = format!("{}\n{bad}\n{}\n", line(A, "dir/0", 0, 1), line(A, "dir/2", 9, 1));
+    let report = loaded(&fixture, "list.ndjson", text);
+    let counts = report.counts;
+    assert_eq!((report.tally.bad, counts.unchanged, counts.replaced), (1, 1, 1), "{report}");
+    assert_eq!(counts.removed, 2, "the list is complete: {report}");
+    assert!(exported(&fixture).contains(&line_of("dir/1", 1)), "{}", exported(&fixture));
+}
+
+/// The start of an exported line.
+fn line_of(path: &str, size: u32) -> String {
+    format!(r#""fullPath":"{path}","size":{size},"#)
+}
+
+#[rstest]
+#[case::table("list.csv", &format!("bucket,key,size\n{A},dir/1,x\n{A},dir/0,0\n"))]
+#[case::xml(
+    &format!("{A}.xml"),
+    "<ListBucketResult><Contents><Key>dir/0</Key><Size>0</Size></Contents><Contents>\
+     <Key>dir/1</Key><Size>x</Size></Contents><IsTruncated>false</IsTruncated></ListBucketResult>"
+)]
+#[case::json(
+    &format!("{A}.json"),
+    r#"{"Contents":[{"Key":"dir/0","Size":0},{"Key":"dir/1","Size":-1}],"IsTruncated":false}"#
+)]
+fn file_named_by_a_bad_entry_is_kept(#[case] name: &str, #[case] text: &str) {
+    let fixture = fixture();
+    let report = loaded(&fixture, name, text);
+    assert_eq!((report.tally.bad, report.counts.removed), (1, 3), "{report}");
+    assert!(exported(&fixture).contains(&line_of("dir/1", 1)), "{}", exported(&fixture));
+}
+
+#[test]
+fn file_is_replaced_although_an_earlier_line_with_its_name_is_bad() {
+    let fixture = fixture();
+    let text = format!("{}\n{}\n", line(A, "dir/1", -1, 1), line(A, "dir/1", 7, 1));
+    let report = loaded(&fixture, "list.ndjson", text);
+    assert_eq!((report.counts.replaced, report.counts.removed), (1, 4), "{report}");
+    assert!(exported(&fixture).contains(&line_of("dir/1", 7)));
+}
+
+#[test]
+fn resumed_run_keeps_the_files_that_bad_lines_name() {
+    let fixture = fixture();
+    let bad = format!("{}\n{}\n", line(A, "dir/1", -1, 1), line(A, "dir/0", 0, 1));
+    let first = fixture.folder.write("1.ndjson", bad);
+    let second = fixture.folder.write("2.ndjson", line(A, "dir/2", 2, 1));
+    // The run stops at its second source, which cannot be opened.
+    let mut options = serde_json::to_value(options(&[first, second.clone()])).unwrap();
+    options["sources"][1]["size"] = 0.into();
+    options["sources"][1]["modified"] = 0.into();
+    let options: LoadOptions = serde_json::from_value(options).unwrap();
+    let away = fixture.folder.join("away");
+    std::fs::rename(&second, &away).unwrap();
+    let often = CheckpointPolicy { files: 1, every: Duration::from_secs(60) };
+    let stopped = load(&fixture.context, &options, often);
+    assert!(matches!(stopped, Err(JobError::Source { .. })), "{stopped:?}");
+    std::fs::rename(&away, &second).unwrap();
+    let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
+    let report = resume(&fixture.context, run, often).unwrap();
+    assert_eq!((report.counts.unchanged, report.counts.removed), (2, 2), "{report}");
+    assert!(exported(&fixture).contains(&line_of("dir/1", 1)));
+}
+
+#[rstest]
+#[case::error("{\"error\":\"slow down\"}\n")]
+#[case::xml("<Error><Code>SlowDown</Code></Error>\n")]
+#[case::page("<html>\n<body>502 Bad Gateway</body>\n</html>\n\n")]
+#[case::list("[]\n")]
+#[case::no_path("{\"bucket\":\"a.s3.amazonaws.com\",\"size\":1}\n")]
+fn list_that_ends_with_an_error_removes_no_file(#[case] error: &str) {
+    let fixture = fixture();
+    let report = loaded(&fixture, "list.ndjson", lines(A, 2) + error);
+    assert_eq!((report.counts.unchanged, report.counts.removed), (2, 0), "{report}");
+    let [incomplete] = &report.tally.incomplete[..] else { panic!("{report}") };
+    assert!(incomplete.ends_with("is the last one and does not describe a file"), "{incomplete}");
+    let before = line(A, "dir/0", 0, 1) + "\n" + error + &line(A, "dir/1", 1, 1);
+    let report = loaded(&fixture, "list.ndjson", before);
+    assert_eq!((report.counts.removed, report.tally.incomplete.len()), (3, 0), "{report}");
+}
+
+#[rstest]
+#[case::bucket_first("bucket,key,size", "{A},dir/0,0")]
+#[case::key_first("key,size,bucket", "dir/0,0,{A}")]
+fn table_that_ends_with_an_error_removes_no_file(#[case] header: &str, #[case] row: &str) {
+    let row = row.replace("{A}", A);
+    for error in ["{\"error\":\"slow down\"}", "<Error>SlowDown</Error>"] {
+        let fixture = fixture();
+        let report = loaded(&fixture, "list.csv", format!("{header}\n{row}\n{error}\n"));
+        assert_eq!((report.counts.replaced, report.counts.removed), (1, 0), "{report}");
+        assert_eq!(report.tally.incomplete.len(), 1, "{report}");
+    }
+}
+
+#[test]
+fn reject_file_may_end_with_any_bad_line() {
+    let fixture = fixture();
+    let text = format!("{{\"rejected\":true}}\n{}\nnot a file\n", line(A, "dir/0", 9, 1));
+    let report = loaded(&fixture, "bad.ndjson", text);
+    assert_eq!((report.counts.replaced, report.counts.removed), (1, 0), "{report}");
+    assert_eq!((report.tally.bad, report.tally.incomplete.len()), (1, 0), "{report}");
+}
+
+#[test]
+fn text_listing_that_ends_with_an_error_is_incomplete() {
+    let fixture = fixture();
+    let text = "2020-01-01 00:00:00          9 dir/0\nAn error occurred (SlowDown)\n";
+    let report = loaded(&fixture, &format!("{A}.txt"), text);
+    assert_eq!((report.counts.replaced, report.counts.removed), (1, 0), "{report}");
+    assert_eq!(report.tally.incomplete.len(), 1, "{report}");
+}
+
+#[rstest]
+#[case::nothing("2.ndjson", "")]
+#[case::blank_lines("2.ndjson", "\n \n\n")]
+#[case::only_a_header("2.csv", "bucket,path,size\n")]
+fn empty_source_removes_no_file(#[case] name: &str, #[case] text: &str) {
+    for bucket in [None, Some(A.to_owned())] {
+        let fixture = fixture();
+        let first = fixture.folder.write("1.ndjson", line(A, "dir/0", 0, 1));
+        let second = fixture.folder.write(name, text);
+        let options = LoadOptions { bucket, ..options(&[first.clone(), second]) };
+        let report = fixture.run(&options).unwrap();
+        assert_eq!((report.counts.unchanged, report.counts.removed), (1, 0), "{report}");
+        let [partial] = &report.tally.partial[..] else { panic!("{report}") };
+        assert!(partial.ends_with(&format!("{name}: it contains no files")), "{partial}");
+        let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+        let refused = rebuild_from(&fixture.context, &options, checkpoints).unwrap_err();
+        assert!(refused.to_string().contains("incomplete listing"), "{refused}");
+        assert_eq!(fixture.load(&[first]).unwrap().counts.removed, 4);
+    }
+}
+
+#[test]
+fn empty_source_of_another_bucket_does_not_keep_files() {
+    let fixture = fixture();
+    let list = fixture.folder.write("1.ndjson", line(A, "dir/0", 0, 1));
+    let other = fixture.folder.write("b.s3.amazonaws.com/2.csv", "bucket,path,size\n");
+    let report = fixture.run(&options(&[list, other])).unwrap();
+    assert_eq!((report.counts.removed, report.tally.partial.len()), (4, 1), "{report}");
+}
