@@ -29,12 +29,28 @@ pub fn load(
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a run loads files")?;
     apply_pending_removals(&mut session)?;
-    run(session, options, checkpoints, ChangedFiles::default())
+    run(session, (options, false), checkpoints, ChangedFiles::default())
+}
+
+/// Like [`load`], but for a bucket of an audit.
+///
+/// # Errors
+/// Returns [`JobError::Stopped`] if there's a stopped run that can be resumed, unless it belongs to
+/// a crawl or an audit.
+pub(super) fn load_audited(
+    context: &JobContext,
+    options: &LoadOptions,
+    checkpoints: CheckpointPolicy,
+) -> Result<Report, JobError> {
+    let mut session = Session::open(context, "a run loads files")?;
+    refuse_stopped(&session)?;
+    apply_pending_removals(&mut session)?;
+    run(session, (options, true), checkpoints, ChangedFiles::default())
 }
 
 fn run(
     mut session: Session,
-    options: &LoadOptions,
+    (options, is_audit): (&LoadOptions, bool),
     checkpoints: CheckpointPolicy,
     changed: ChangedFiles,
 ) -> Result<Report, JobError> {
@@ -44,7 +60,7 @@ fn run(
     // start.
     let mut intake = options.intake(&session, IntakeState::default())?;
     intake.changed = changed;
-    let id = begin(&session, mode_name(options.mode), options, &intake)?;
+    let id = begin(&session, mode_name(options.mode), (options, is_audit), &intake)?;
     let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));
     noted(&context, id, begun)?;
     session.writer.rules().newer = options.newer.clone();
@@ -59,7 +75,7 @@ fn run(
 ///
 /// # Errors
 /// Returns [`JobError::Stopped`] if there's a stopped run that can be resumed, unless it belongs to
-/// a crawl.
+/// a crawl or an audit.
 pub(super) fn load_stored(
     context: &JobContext,
     options: &LoadOptions,
@@ -70,21 +86,31 @@ pub(super) fn load_stored(
     let mut session = Session::open(context, "a run loads the pages of a crawl")?;
     let Some((mode, newer)) = check(&session)? else { return Ok(None) };
     let options = LoadOptions { mode, newer, ..options.clone() };
-    if let Some(open) = &session.writer.journal().open
-        && !is_of_crawl(context, open.run)?
-        && !needs_stdin(context, open)?
-    {
-        return Err(JobError::Stopped(open.run));
-    }
+    refuse_stopped(&session)?;
     apply_pending_removals(&mut session)?;
-    run(session, &options, checkpoints, changed.clone()).map(Some)
+    run(session, (&options, false), checkpoints, changed.clone()).map(Some)
 }
 
-/// Returns `true` if a run loads pages stored by a crawl. Such runs can be restarted from scratch.
-fn is_of_crawl(context: &JobContext, run: u64) -> Result<bool, JobError> {
+/// Returns an error if there's a stopped run that can be resumed, unless it belongs to a crawl or
+/// an audit.
+fn refuse_stopped(session: &Session) -> Result<(), JobError> {
+    let context = &session.context;
+    match &session.writer.journal().open {
+        Some(open) if !starts_over(context, open.run)? && !needs_stdin(context, open)? => {
+            Err(JobError::Stopped(open.run))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns `true` if a run belongs to an audit or loads pages stored by a crawl. Both load their
+/// buckets again from the start.
+fn starts_over(context: &JobContext, run: u64) -> Result<bool, JobError> {
     let run = context.pools.read_blocking(|db| load_runs::find(db, run))?;
-    let options = run.and_then(|run| serde_json::from_str::<LoadOptions>(&run.options).ok());
-    Ok(options.is_some_and(|run| run.sources.iter().all(|source| source.stored.is_some())))
+    let begun = run.and_then(|run| serde_json::from_str::<BegunRun>(&run.options).ok());
+    Ok(begun.is_some_and(|BegunRun { options, is_audit, .. }| {
+        is_audit || options.sources.iter().all(|source| source.stored.is_some())
+    }))
 }
 
 /// Returns `true` if a stopped run can't be resumed because it was still reading standard input.
@@ -113,16 +139,20 @@ struct BegunRun {
     /// lines again.
     #[serde(default)]
     rejected_before: Option<RejectLengths>,
+    /// Whether the run belongs to an audit.
+    #[serde(default)]
+    is_audit: bool,
 }
 
 /// Records a new run.
 fn begin(
     session: &Session,
     mode: &str,
-    options: &LoadOptions,
+    (options, is_audit): (&LoadOptions, bool),
     intake: &Intake,
 ) -> Result<u64, JobError> {
-    let begun = BegunRun { options: options.clone(), rejected_before: intake.checkpoint().reject };
+    let rejected_before = intake.checkpoint().reject;
+    let begun = BegunRun { options: options.clone(), rejected_before, is_audit };
     let text = serde_json::to_string(&begun).map_err(std::io::Error::other)?;
     let (known, now) = (session.writer.journal().largest_run(), session.context.clock.unix());
     let pools = &session.context.pools;
@@ -145,18 +175,13 @@ fn noted<T>(context: &JobContext, id: u64, begun: Result<T, JobError>) -> Result
     begun
 }
 
-/// Drops the files of a stopped run, but only if it belongs to a crawl.
-pub(super) fn abort_stopped_crawl(context: &JobContext) -> Result<(), JobError> {
-    let mut session = Session::open(context, "the run of a crawl is aborted")?;
+/// Drops the files of a stopped run, but only if it belongs to a crawl or an audit.
+pub(super) fn abort_stopped(context: &JobContext) -> Result<(), JobError> {
+    let mut session = Session::open(context, "a stopped run is aborted")?;
     match &session.writer.journal().open {
-        Some(open) if is_of_crawl(context, open.run)? => give_up_stopped(&mut session),
+        Some(open) if starts_over(context, open.run)? => give_up_stopped(&mut session),
         _ => Ok(()),
     }
-}
-
-/// Drops the files of the stopped run, if any.
-pub(super) fn abort_stopped(context: &JobContext) -> Result<(), JobError> {
-    give_up_stopped(&mut Session::open(context, "a stopped run is aborted")?)
 }
 
 /// Drops the files of the stopped run, if any.
@@ -177,7 +202,7 @@ pub(super) fn load_new_generation(
 ) -> Result<(u32, Report), JobError> {
     let context = searched.context.clone();
     let intake = options.intake(&searched, IntakeState::default())?;
-    let id = begin(&searched, "rebuild", options, &intake)?;
+    let id = begin(&searched, "rebuild", (options, false), &intake)?;
     let begun = searched.next_generation().and_then(|mut fresh| {
         fresh.writer.begin(id)?;
         Ok(fresh)
@@ -224,7 +249,7 @@ fn resume_with(
     let run = run.ok_or_else(|| refuse("it does not exist"))?;
     let open = session.writer.journal().open.clone().filter(|open| open.run == id);
     let open = open.ok_or_else(|| refuse(&format!("it is {}", run.state)))?;
-    let BegunRun { mut options, rejected_before } =
+    let BegunRun { mut options, rejected_before, .. } =
         serde_json::from_str(&run.options).map_err(|error| refuse(&error.to_string()))?;
     change(&mut options);
     let state = match open.progress.as_str() {

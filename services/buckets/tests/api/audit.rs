@@ -19,7 +19,7 @@ use crate::program::{Program, text};
 use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
 /// Builds options for addresses at an endpoint on loopback.
-fn options(endpoint: &str, lines: &str) -> AuditOptions {
+pub fn options(endpoint: &str, lines: &str) -> AuditOptions {
     let endpoint = Endpoint::parse(endpoint).unwrap();
     AuditOptions {
         addresses: addresses_of(lines, Some(&endpoint)).unwrap(),

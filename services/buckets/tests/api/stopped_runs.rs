@@ -6,14 +6,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use buckets::jobs::{
-    self, CheckpointPolicy, CrawlRequest, JobError, LoadOptions, MaxErrors, Session, add_crawls,
-    resume, status, verify,
+    self, AuditState, CheckpointPolicy, CrawlRequest, JobError, LoadOptions, MaxErrors, Session,
+    add_crawls, audit, resume, status, verify,
 };
 use buckets::store::rejected_lines;
 use diesel::connection::SimpleConnection;
 use rstest::rstest;
 
 use crate::app::{Fixture, line};
+use crate::audit::options as audit_options;
 use crate::crawls::request as request_of;
 use crate::program::{Program, holds, text};
 use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
@@ -269,6 +270,34 @@ fn failed_start_keeps_stopped_run() {
     assert!(rebuilt.is_err());
     let now = status(&fixture.context).unwrap();
     assert_eq!((&now["runs"][0]["state"], &now["files"]), (&"published".into(), &500.into()));
+}
+
+#[test]
+fn audit_does_not_abandon_a_stopped_run() {
+    let fixture = Fixture::new();
+    let (bucket, run) = stopped(&fixture);
+    let audited =
+        |lines: &str| audit(&fixture.context, &audit_options(&bucket.address, lines), OFTEN);
+    let resume = format!("run {run} was stopped and can be resumed: buckets load --resume {run};");
+    let refused = audited("s3").unwrap_err().to_string();
+    assert!(refused.starts_with(&resume), "{refused}");
+    let report = audited("ok?x\ns3").unwrap();
+    let second = &report.buckets[1];
+    assert_eq!(second.state, AuditState::Unreachable, "{report:?}");
+    assert!(second.reason.as_ref().is_some_and(|reason| reason.starts_with(&resume)), "{report:?}");
+    assert_eq!(status(&fixture.context).unwrap()["open_run"], run);
+
+    // The run of a killed audit does not prevent the next audit.
+    let own = "UPDATE load_run SET options = \
+               replace(options, '\"is_audit\":false', '\"is_audit\":true')";
+    let pools = &fixture.context.pools;
+    pools
+        .write_blocking(|db| -> Result<(), database::DatabaseError> { Ok(db.batch_execute(own)?) })
+        .unwrap();
+    let report = audited("s3").unwrap();
+    let listed = &report.buckets[0];
+    assert_eq!((listed.state, listed.new), (AuditState::Listed, 5 * PAGE as u64), "{report:?}");
+    assert_eq!(status(&fixture.context).unwrap()["open_run"], serde_json::Value::Null);
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub use report::{AuditReport, AuditState, BucketAudit};
 
 use super::context::JobContext;
 use super::error::{JobError, losses_text};
-use super::load::{abort_stopped, load};
+use super::load::{abort_stopped, load_audited};
 use super::max_errors::MaxErrors;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::remote::{Refusal, RemoteOptions};
@@ -41,7 +41,8 @@ pub struct AuditOptions {
 /// files can't be published because another command is writing.
 ///
 /// # Errors
-/// Returns an error if the index or the database fails.
+/// Returns an error if the index or the database fails, or if there's a stopped run that can be
+/// resumed.
 pub fn audit(
     context: &JobContext,
     options: &AuditOptions,
@@ -62,7 +63,18 @@ pub fn audit(
             Ok(address) if removed.contains(&bucket_key_of(&address.bucket)) => {
                 BucketAudit::new(&address.bucket, AuditState::Removed)
             }
-            Ok(address) => audit_bucket(context, address, options, checkpoints)?,
+            Ok(address) => match audit_bucket(context, address, options, checkpoints) {
+                Err(JobError::Stopped(run)) if report.buckets.is_empty() => {
+                    return Err(JobError::Invalid(stopped_text(run)));
+                }
+                // Another command was stopped after the audit began.
+                Err(JobError::Stopped(run)) => {
+                    let reason = Some(stopped_text(run));
+                    let state = AuditState::Unreachable;
+                    BucketAudit { reason, ..BucketAudit::new(&address.bucket, state) }
+                }
+                audited => audited?,
+            },
         };
         report.buckets.push(bucket);
     }
@@ -92,7 +104,7 @@ fn audit_bucket(
     let before = newest_id(&*context.open_index()?);
     let known = context.pools.read_blocking(|db| buckets::by_address(db, &address.bucket))?;
     let was_hidden = known.is_some_and(|bucket| bucket.hidden_at.is_some());
-    let loaded = load(context, &loading, checkpoints);
+    let loaded = load_audited(context, &loading, checkpoints);
     let bucket = match loaded {
         Ok(report) => {
             let bucket = listed(context, address, &report, before, options.shown)?;
@@ -131,6 +143,14 @@ fn audit_bucket(
         done => done?,
     }
     Ok(bucket)
+}
+
+/// Explains that an audit would abandon a stopped run.
+fn stopped_text(run: u64) -> String {
+    format!(
+        "run {run} was stopped and can be resumed: buckets load --resume {run}; to abandon it, start \
+         another load, then repeat the audit"
+    )
 }
 
 /// Describes a run that was published.

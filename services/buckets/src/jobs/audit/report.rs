@@ -21,7 +21,8 @@ pub enum AuditState {
     Closed,
     /// There is no such bucket.
     Missing,
-    /// The host didn't respond with a listing, or another command was writing to the index.
+    /// The host didn't respond with a listing, another command was writing to the index, or a
+    /// stopped run can be resumed.
     Unreachable,
     /// The bucket is on the removal list. We didn't request it.
     Removed,

@@ -14,7 +14,7 @@ use super::removed_names::has_removed_names;
 use crate::engine::{EngineError, PublishCounts};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::{JobError, losses_text};
-use crate::jobs::load::abort_stopped_crawl;
+use crate::jobs::load::abort_stopped;
 use crate::jobs::options::CheckpointPolicy;
 use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Refusal, RemoteOptions};
@@ -239,7 +239,7 @@ fn finish(
             Ok(outcome)
         }
         JobError::TooManyRemoved { buckets, .. } => {
-            abort_stopped_crawl(context)?;
+            abort_stopped(context)?;
             let losses = losses_text(&buckets);
             let private = if options.remote.allows_private { " --allow-private" } else { "" };
             let command = format!("buckets crawl run {id} --accept-removals{private}");
