@@ -56,6 +56,9 @@ pub enum JobError {
     /// A key's crawl has used up its turn. The pages listed so far are kept.
     #[error("it will continue after other crawls have run")]
     TurnOver,
+    /// A crawl was paused while it was listing its bucket. The pages listed so far are kept.
+    #[error("it was paused; once resumed, it continues after the last page")]
+    Paused,
     /// The crawl was removed or taken over by another process.
     #[error("another process is listing crawl {0}, or the crawl was removed")]
     Taken(i64),

@@ -177,6 +177,12 @@ pub fn set_paused(db: &mut Db, id: i64, paused: bool) -> Result<bool, DatabaseEr
     Ok(changed > 0)
 }
 
+/// Returns `true` if a crawl is paused.
+pub fn is_paused(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
+    let paused: Option<bool> = crawl::table.find(id).select(crawl::paused).first(db).optional()?;
+    Ok(paused.unwrap_or(false))
+}
+
 /// Makes a crawl due immediately, but not within `least` seconds of its last run. Returns `false`
 /// if it doesn't exist.
 pub fn make_due(db: &mut Db, id: i64, least: i64, now: i64) -> Result<bool, DatabaseError> {

@@ -16,6 +16,7 @@ mod cluster;
 mod conformance;
 mod crash;
 mod crawl_api;
+mod crawl_pauses;
 mod crawls;
 mod downloads;
 mod errors;

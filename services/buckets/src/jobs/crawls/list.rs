@@ -14,7 +14,7 @@ use crate::jobs::remote::{Listing, PageSink, Place, Refusal, RemoteOptions, read
 use crate::jobs::stored_listing::compressed;
 use crate::model::file_etag::FileEtag;
 use crate::store::crawl_listings::{self, LONGEST_PAUSE, ListedPage};
-use crate::store::crawls::Crawl;
+use crate::store::crawls::{self, Crawl};
 use crate::store::{crawl_etags, crawl_pages};
 
 /// Maximum number of pages in a listing.
@@ -127,6 +127,14 @@ impl Pages<'_> {
         Ok(())
     }
 
+    /// Returns `true` if the crawl was paused during this run. A crawl that was paused before was
+    /// requested by id.
+    fn was_paused(&self) -> Result<bool, JobError> {
+        let crawl = &self.held.crawl;
+        let is_paused = || self.context.pools.read_blocking(|db| crawls::is_paused(db, crawl.id));
+        Ok(!crawl.paused && is_paused()?)
+    }
+
     /// Counts an entry of the current page. Returns an error if a key's crawl has too many.
     fn count_entry(&mut self) -> Result<(), JobError> {
         self.entries += 1;
@@ -165,6 +173,9 @@ impl PageSink for Pages<'_> {
         let page = ListedPage { body: &body, etags: &etags, place: &place };
         self.held.update(|db, held| crawl_listings::add_page(db, held, at, page, now))?;
         self.pages += 1;
+        if next.is_some() && self.was_paused()? {
+            return Err(JobError::Paused);
+        }
         let is_over = || self.begun.elapsed() > self.options.of_keys.turn;
         let is_long = key.is_some() && next.is_some() && is_over();
         if is_long { Err(JobError::TurnOver) } else { Ok(()) }

@@ -1,5 +1,7 @@
 //! Adds, lists, pauses and removes crawls.
 
+use database::DatabaseError;
+
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::formats::Defaults;
@@ -89,13 +91,25 @@ pub fn list_crawls(context: &JobContext) -> Result<Vec<Crawl>, JobError> {
     Ok(context.pools.read_blocking(crawls::all)?)
 }
 
-/// Pauses a crawl, or resumes it.
+/// Pauses a crawl, or resumes it. A process that is listing the bucket stops after its current page.
 ///
 /// # Errors
 /// Returns an error if there is no such crawl.
 pub fn pause_crawl(context: &JobContext, id: i64, paused: bool) -> Result<(), JobError> {
-    let found = context.pools.write_blocking(|db| crawls::set_paused(db, id, paused))?;
-    if found { Ok(()) } else { Err(unknown(id)) }
+    let before = context.pools.write_blocking(|db| -> Result<Option<Crawl>, DatabaseError> {
+        let before = crawls::by_id(db, id)?;
+        crawls::set_paused(db, id, paused)?;
+        Ok(before)
+    })?;
+    let before = before.ok_or_else(|| unknown(id))?;
+    if paused && !before.paused && before.is_running(context.clock.unix()) {
+        log::info!(
+            target: "notice",
+            "crawl {id} is running: its listing stops after the current page, unless that is the \
+             last one"
+        );
+    }
+    Ok(())
 }
 
 /// Removes a crawl. Files already in the index stay there.

@@ -231,6 +231,13 @@ fn finish(
             put_off(context, held, &outcome.outcome)?;
             Ok(outcome)
         }
+        JobError::Paused => {
+            let outcome = CrawlOutcome::failed(held, error.to_string());
+            let now = context.clock.unix();
+            let text = stored(&outcome.outcome);
+            held.update(|db, held| crawl_listings::put_off(db, held, (now, now), &text))?;
+            Ok(outcome)
+        }
         JobError::Taken(_) => Ok(failed(taken_text(context, held, &error)?)),
         JobError::Index(_) | JobError::Store(_) | JobError::Io(_) => Err(error),
         JobError::Refused { text, refusal } => {
