@@ -8,8 +8,16 @@ use jiff::Timestamp;
 use crate::jobs::{self, JobContext};
 use crate::store::removals::{self, Removal};
 
+/// Exit codes, shown by `--help`.
+const STATUSES: &str = "\
+Exit status:
+  0  the files are erased, or none matched; later loads skip them
+  1  the command failed
+  2  usage error";
+
 /// Arguments of `remove`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = STATUSES)]
 pub struct RemoveArguments {
     /// Bucket address
     address: String,
@@ -48,11 +56,25 @@ pub fn remove(context: &JobContext, arguments: &RemoveArguments) -> anyhow::Resu
     let RemoveArguments { address, prefix, reason, operator, json } = arguments;
     let done = jobs::remove(context, address, prefix, reason, operator)?;
     let text = match done.files {
-        0 => format!("{} is on the removal list: the index has no such files", done.address),
+        0 => nothing_removed(&done.address, prefix),
         files => format!("{} removed: {files} files hidden and purged", done.address),
     };
     Output::from_json_flag(*json).print(&done, text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Describes a removal without any indexed files.
+fn nothing_removed(address: &str, prefix: &str) -> String {
+    match prefix {
+        "" => format!(
+            "{address}: no file is indexed, so nothing was removed; later loads skip the bucket, \
+             because it is on the removal list"
+        ),
+        prefix => format!(
+            "{address}: no indexed file matches the prefix {prefix}, so nothing was removed; later \
+             loads skip such files, because the prefix is on the removal list"
+        ),
+    }
 }
 
 /// Takes a bucket off the removal list.
