@@ -180,9 +180,14 @@ fn failure(error: reqwest::Error) -> FetchError {
 }
 
 /// Returns the messages of an error and its causes, because the first one is general.
-fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
-    let messages = std::iter::successors(Some(error), |error| error.source());
-    messages.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+fn with_causes(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
 }
 
 /// Returns whether the error means that the host name couldn't be resolved.
