@@ -57,9 +57,14 @@ pub fn join(
     let Some(known) = stored::find(db, series)? else { return Ok(()) };
     let moment = moment_of(&known, (&entry.uid, name), occurrence);
     let Some(moment) = moment else { return Ok(()) };
-    let mut place = Membership { event, series, occurrence: moment, changed: Vec::new() };
+    join_own(db, &known, (moment, event))
+}
+
+/// Adds an overridden event to its series, and records the fields in which they differ.
+pub fn join_own(db: &mut Db, known: &Series, (occurrence, event): (i64, i64)) -> Result<(), Error> {
+    let mut place = Membership { event, series: known.id, occurrence, changed: Vec::new() };
     series_events::join(db, &place)?;
-    place.changed = changed(db, &known, &place)?;
+    place.changed = changed(db, known, &place)?;
     Ok(series_events::join(db, &place)?)
 }
 

@@ -15,18 +15,44 @@ use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::store::series as stored;
 use crate::store::{events, external_ids, imported};
 
+/// Returns whether an earlier import had a later revision of this entry, or of the series it
+/// overrides. `series` is the state from the first pass, by UID.
+pub fn is_outdated(
+    db: &mut Db,
+    entry: &Entry,
+    revision: Option<Revision>,
+    series: &mut HashMap<String, Series>,
+) -> Result<bool, Error> {
+    let known = series.get(&entry.uid).filter(|_| entry.replaces.is_some());
+    if let Some(Series { is_outdated, revision, .. }) = known
+        && (*is_outdated || imported::is_outdated(db, &entry.uid, *revision)?)
+    {
+        return Ok(true);
+    }
+    let is_outdated = imported::is_outdated(db, &entry.revision_name(), revision)?;
+    if is_outdated && entry.replaces.is_none() {
+        series.entry(entry.uid.clone()).or_default().is_outdated = true;
+    }
+    Ok(is_outdated)
+}
+
 /// Returns the ids of overrides that came from earlier files and are newer than the series itself.
+/// Unless the file is that of a subscription, which always contains all overrides, this includes
+/// overrides from the same time as the series.
 pub fn later_overrides(
     db: &mut Db,
     entry: &Entry,
     revision: Option<Revision>,
+    is_subscribed: bool,
 ) -> Result<HashSet<String>, Error> {
     let Some(revision) = revision.filter(|_| entry.is_series) else {
         return Ok(HashSet::new());
     };
+    let is_kept = |other: &Revision| {
+        revision.is_before(other) || (!is_subscribed && revision.is_simultaneous(other))
+    };
     let known = imported::override_revisions(db, &entry.uid)?;
-    let later = known.into_iter().filter(|(_, other)| revision.is_before(other));
-    Ok(later.map(|(name, _)| name).collect())
+    Ok(known.into_iter().filter(|(_, other)| is_kept(other)).map(|(name, _)| name).collect())
 }
 
 /// Renames a single event to its UID plus its start if the UID alone is ambiguous. The UID is

@@ -41,6 +41,8 @@ pub struct Overview {
     default_zones: HashMap<usize, Zone>,
     /// Occurrences that an override replaces.
     pub replaced: HashSet<String>,
+    /// The overrides among them that cancel an occurrence without the details to create its event.
+    pub withdrawn: HashSet<String>,
     /// Whether any entry has a RECURRENCE-ID.
     pub has_replacements: bool,
     /// UIDs that look like occurrence ids. Our feeds contain such entries for detached occurrences,
@@ -101,10 +103,11 @@ impl Overview {
                         overview.add_range(&component);
                     }
                     let is_series = component.rules().next().is_some();
+                    let is_withdrawn = component.is_cancelled() && !component.has_details();
                     // Time zones can follow the events that use them, so names are resolved later.
                     // Until then, keep only these properties of each override.
                     component.properties.retain(|one| OVERRIDE.contains(&one.name.as_str()));
-                    replacing.push((number, component, is_series));
+                    replacing.push((number, component, (is_series, is_withdrawn)));
                 }
                 ComponentKind::Event if component.is_whole() => {
                     // An entry with an invalid UID is only reported.
@@ -144,7 +147,8 @@ impl Overview {
         let excluded = excluded(&excluding, &overridden, context);
         let ends = ends(&excluding, &overridden, context);
         let (mut replaced, mut removed) = (HashSet::new(), Vec::new());
-        for (number, component, is_series) in replacing {
+        let mut withdrawn: Vec<(usize, String)> = Vec::new();
+        for (number, component, (is_series, is_withdrawn)) in replacing {
             let name = Entry::replaced(&component, context(&component)).ok().flatten();
             let Some(name) = name else { continue };
             // The override is applied together with its series, or superseded by another one that
@@ -168,11 +172,16 @@ impl Overview {
             if component.is_whole() {
                 revisions.take((&uid, Some(&name)), &component, number);
             }
+            if is_withdrawn {
+                withdrawn.push((number, name.clone()));
+            }
             replaced.insert(name);
         }
         let (mut superseded, repeated) = revisions.into_numbers();
         superseded.extend(removed);
-        Ok(Overview { replaced, superseded, repeated, ..overview })
+        withdrawn.retain(|(number, _)| !superseded.contains(number));
+        let withdrawn = withdrawn.into_iter().map(|(_, name)| name).collect();
+        Ok(Overview { replaced, withdrawn, superseded, repeated, ..overview })
     }
 
     /// Keeps a `RANGE=THISANDFUTURE` override, unless there are too many. If several start at the

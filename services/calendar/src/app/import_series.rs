@@ -40,11 +40,12 @@ pub struct Written {
 ///
 /// Our own feeds don't change the rule, because they contain less than the database. Truncated
 /// files don't change it either, because the rule might be in the missing part. If users ended a
-/// subscribed series, `ended_at` is the key of its last known occurrence.
+/// subscribed series, `ended_at` is the key of its last known occurrence. `withdrawn` contains the
+/// ids of occurrences that the file cancels without the details to create their events.
 pub fn of_entry(
     state: &State,
     db: &mut Db,
-    (entry, ended_at): (&Entry, Option<&str>),
+    (entry, ended_at, withdrawn): (&Entry, Option<&str>, &HashSet<String>),
     (own, is_partial, subscriber): (OwnEvents<'_>, bool, Option<&Subscriber>),
 ) -> Result<Option<Written>, Error> {
     if entry.has_unknown_occurrences
@@ -62,7 +63,7 @@ pub fn of_entry(
             let now = state.clock.unix();
             let due = (!is_partial).then_some(now + CUT_OFF_AFTER);
             let subscription = subscriber.map(Subscriber::id);
-            keep(db, (entry, ended_at), (own, subscription, most), (due, now))
+            keep(db, (entry, ended_at, withdrawn), (own, subscription, most), (due, now))
         }
         (None, false) if is_partial => Ok(None),
         (None, false) => forget(db, entry).map(|()| None),
@@ -74,7 +75,7 @@ pub fn of_entry(
 /// unless [`note_complete`] is called first.
 fn keep(
     db: &mut Db,
-    (entry, ended_at): (&Entry, Option<&str>),
+    (entry, ended_at, withdrawn): (&Entry, Option<&str>, &HashSet<String>),
     (own, subscription, most): (OwnEvents<'_>, Option<i64>, usize),
     (due, now): (Option<i64>, i64),
 ) -> Result<Option<Written>, Error> {
@@ -89,6 +90,8 @@ fn keep(
         Some(key) => ended_after(plan, key),
         None => plan.clone(),
     };
+    let withdrawn = without_events(db, entry, &plan, withdrawn)?;
+    plan.exdates.extend(withdrawn);
     plan.exdates = with_removed(db, (&entry.uid, known.as_ref()), &plan, subscription)?;
     let is_planned =
         known.as_ref().is_some_and(|it| it.plan == plan && it.made_until >= *made_until);
@@ -179,6 +182,25 @@ fn ended_after(plan: &Plan, key: &str) -> Plan {
     let last = if key.is_empty() { Some(plan.first()) } else { plan.moment(key) };
     let next = last.map(|last| if plan.all_day { last + DAY_SECONDS } else { last + 1 });
     next.map_or_else(|| plan.clone(), |next| ended_before(plan, next))
+}
+
+/// Returns the dates of occurrences in `withdrawn` that don't have an event. Feeds would show these
+/// occurrences as part of the rule.
+fn without_events(
+    db: &mut Db,
+    entry: &Entry,
+    plan: &Plan,
+    withdrawn: &HashSet<String>,
+) -> Result<Vec<String>, Error> {
+    let mut dates = Vec::new();
+    for occurrence in &entry.occurrences {
+        if entry.overridden_as(occurrence, withdrawn).is_some()
+            && events::find_by_external_id(db, &occurrence.external_id)?.is_none()
+        {
+            dates.push(plan.key(occurrence.original.seconds()));
+        }
+    }
+    Ok(dates)
 }
 
 /// Returns the file's excluded dates, plus the dates of trashed events and of events that users

@@ -9,11 +9,12 @@ use database::{Db, transaction};
 
 use super::import_adoption::Adopted;
 use super::import_edits::KnownEdits;
+use super::import_kept;
 use super::import_memberships;
 use super::import_moves;
 use super::import_notices::Notices;
 use super::import_overrides::{
-    known_parent, later_overrides, note_first, parent_of, stored_name, tell_apart,
+    is_outdated, known_parent, later_overrides, note_first, parent_of, stored_name, tell_apart,
 };
 use super::import_overview::{Cut, Overview};
 use super::import_progress::{
@@ -246,7 +247,8 @@ impl Import {
         let is_partial = self.is_author || self.overview.cut.is_some();
         // Another import might have written a later revision between two of this entry's
         // transactions.
-        if self.is_outdated(db, entry)? {
+        let revision = self.revision(entry);
+        if is_outdated(db, entry, revision, &mut self.series)? {
             let message = match begun {
                 None => "an earlier file had a later revision of it; it was skipped",
                 Some(_) => "another import wrote a later revision of it; the rest was skipped",
@@ -269,7 +271,8 @@ impl Import {
                 let parent = known_parent(db, entry, (&self.series, &self.so_far.parents))?;
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
-                let overridden = later_overrides(db, entry, self.revision(entry))?;
+                let is_subscribed = self.subscriber.is_some();
+                let overridden = later_overrides(db, entry, revision, is_subscribed)?;
                 let origin = (self.own(), is_partial, self.subscriber.as_ref());
                 let has_new = match &entry.replaces {
                     Some(name) => events::find_by_external_id(db, name)?.is_none(),
@@ -282,7 +285,8 @@ impl Import {
                     _ => None,
                 };
                 let ends = ended_at.as_deref();
-                let series = import_series::of_entry(state, db, (entry, ends), origin)?;
+                let dates = (entry, ends, &self.overview.withdrawn);
+                let series = import_series::of_entry(state, db, dates, origin)?;
                 let known = series.filter(|one| has_new && !one.is_new).map(|one| one.id);
                 let edits = self.edits.of(db, known, entry.replaces.is_some())?;
                 if ends.is_some_and(|last| goes_beyond(entry, last)) {
@@ -307,16 +311,21 @@ impl Import {
                 }
                 continue;
             }
-            if entry.overridden_as(occurrence, &so_far.overridden).is_some() {
+            let is_overridden = entry.overridden_as(occurrence, &so_far.overridden).is_some();
+            let name = &occurrence.external_id;
+            if is_overridden && events::find_by_external_id(db, name)?.is_some() {
                 if so_far.kept.insert(occurrence.external_id.clone()) {
-                    let message =
-                        "an earlier file had a later override of an occurrence, which is kept";
+                    let message = "an earlier file had an override of an occurrence, which is kept";
                     self.so_far.warn(component, message.to_owned());
                     self.so_far.count(Outcome::Skipped);
                 }
                 continue;
             }
             let mut occurrence = Cow::Borrowed(occurrence);
+            if is_overridden {
+                // The override was a cancellation without the details to create the event.
+                occurrence.to_mut().is_cancelled = true;
+            }
             if let Some(name) = &replacement {
                 occurrence.to_mut().external_id.clone_from(name);
             }
@@ -364,7 +373,7 @@ impl Import {
             }
             so_far.repeated |= entry.is_series && outcome != Outcome::Created;
             match (id, so_far.series) {
-                (Some(id), Some(series)) => {
+                (Some(id), Some(series)) if !is_overridden => {
                     import_memberships::join(db, (series.id, entry), edits, (&occurrence, id))?;
                 }
                 (Some(id), None) if outcome == Outcome::Updated => {
@@ -388,7 +397,7 @@ impl Import {
             }
             so_far.kept.insert(occurrence.external_id.clone());
         }
-        let revision = self.revision(entry);
+        import_kept::join(db, entry, &so_far, self.subscriber.as_ref())?;
         if let Some(series) = self.series.get_mut(&entry.uid)
             && entry.replaces.is_none()
         {
@@ -430,23 +439,6 @@ impl Import {
             imported::note_revision(db, &entry.revision_name(), revision)?;
         }
         Ok(())
-    }
-
-    /// Returns whether an earlier import had a later revision of this entry, or of the series it
-    /// overrides.
-    fn is_outdated(&mut self, db: &mut Db, entry: &Entry) -> Result<bool, Error> {
-        let series = self.series.get(&entry.uid).filter(|_| entry.replaces.is_some());
-        if let Some(Series { is_outdated, revision, .. }) = series
-            && (*is_outdated || imported::is_outdated(db, &entry.uid, *revision)?)
-        {
-            return Ok(true);
-        }
-        let (name, revision) = (entry.revision_name(), self.revision(entry));
-        let is_outdated = imported::is_outdated(db, &name, revision)?;
-        if is_outdated && entry.replaces.is_none() {
-            self.series.entry(entry.uid.clone()).or_default().is_outdated = true;
-        }
-        Ok(is_outdated)
     }
 
     /// Writes the event for one occurrence within a savepoint. Returns the event's id, or `None` if

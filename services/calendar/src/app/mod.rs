@@ -12,6 +12,7 @@ pub(crate) mod feeds;
 mod images;
 mod import_adoption;
 mod import_edits;
+mod import_kept;
 mod import_links;
 mod import_memberships;
 mod import_moves;

@@ -76,6 +76,16 @@ impl Component {
         !matches!(self.method, Method::Other(_))
     }
 
+    /// Returns whether the component cancels its event.
+    pub fn is_cancelled(&self) -> bool {
+        self.method == Method::Cancel || self.text("STATUS").eq_ignore_ascii_case("CANCELLED")
+    }
+
+    /// Returns whether a cancellation has the details to create its event. It can omit them.
+    pub fn has_details(&self) -> bool {
+        self.method != Method::Cancel && self.find("SUMMARY").is_some()
+    }
+
     /// Generates a UID from the content of an event without one. Drops RECURRENCE-ID, because we
     /// can't determine which series it refers to.
     pub(super) fn name_by_content(&mut self) {

@@ -169,9 +169,7 @@ impl Entry {
         });
         warnings.extend(repeated(&component.properties));
         let details = Arc::new(Details::read(component, &mut warnings));
-        let status = component.text("STATUS");
-        let is_cancelled =
-            component.method == Method::Cancel || status.eq_ignore_ascii_case("CANCELLED");
+        let is_cancelled = component.is_cancelled();
         let series = Series::new(component, &first, context);
         let occurrence = |Start { moment, end: own_end }: Start| {
             let external_id = match &replaces {
@@ -197,8 +195,7 @@ impl Entry {
         let occurrences = starts.into_iter().map(occurrence).collect();
         let is_series = component.is_series();
         // A cancellation can omit the title and times.
-        let is_complete = !is_cancelled
-            || (component.method != Method::Cancel && component.find("SUMMARY").is_some());
+        let is_complete = !is_cancelled || component.has_details();
         Ok(Entry {
             uid,
             replaces,

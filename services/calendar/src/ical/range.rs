@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::component::{Component, Method};
+use super::component::Component;
 use super::details::Details;
 use super::entry::{Entry, times};
 use super::ignored::Warning;
@@ -86,8 +86,7 @@ impl Range {
         };
         let written = (component.find("DTSTART"), component.find("DTEND"));
         let length = Length::written(written, (&start, &end), &clock);
-        let is_cancelled = component.method == Method::Cancel
-            || component.text("STATUS").eq_ignore_ascii_case("CANCELLED");
+        let is_cancelled = component.is_cancelled();
         let details = Arc::new(Details::read(component, &mut warnings));
         Ok((Range { from, start, length, details, is_cancelled }, warnings))
     }

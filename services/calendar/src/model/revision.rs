@@ -49,6 +49,17 @@ impl Revision {
         }
     }
 
+    /// Returns whether this revision and the revision of another entry in the same series have the
+    /// same dates or, if there are no dates to compare, the same sequence number. With a higher
+    /// sequence number, this revision is later.
+    pub fn is_simultaneous(&self, other: &Revision) -> bool {
+        let is_shared = |one: Option<i64>, other: Option<i64>| one.is_some() && other.is_some();
+        match is_shared(self.modified, other.modified) || is_shared(self.stamped, other.stamped) {
+            true => self.by_date(other).is_eq() && self.by_number(other).is_le(),
+            false => is_shared(self.sequence, other.sequence) && self.by_number(other).is_eq(),
+        }
+    }
+
     /// Compares sequence numbers if both revisions have one. Many applications write SEQUENCE in
     /// only some of their files.
     fn by_number(&self, other: &Revision) -> Ordering {
@@ -84,5 +95,17 @@ mod tests {
         // The earlier revision's number isn't lost.
         let later = revision(None, Some(11)).after(Some(numbered));
         assert_eq!(later, revision(Some(2), Some(11)));
+    }
+
+    #[test]
+    fn simultaneous_revisions_share_a_date_or_else_a_number() {
+        let revision = |sequence, stamped| Revision { sequence, modified: None, stamped };
+        let one = revision(Some(1), Some(10));
+        assert!(one.is_simultaneous(&revision(Some(2), Some(10))));
+        assert!(!one.is_simultaneous(&revision(Some(0), Some(10))));
+        assert!(!one.is_simultaneous(&revision(Some(1), Some(11))));
+        assert!(one.is_simultaneous(&revision(Some(1), None)));
+        assert!(!one.is_simultaneous(&revision(None, None)));
+        assert!(!revision(None, None).is_simultaneous(&revision(None, None)));
     }
 }

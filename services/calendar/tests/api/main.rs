@@ -31,6 +31,7 @@ mod images;
 mod import_again;
 mod import_bounds;
 mod import_others;
+mod import_overrides;
 mod import_shapes;
 mod import_site;
 mod import_site_parents;

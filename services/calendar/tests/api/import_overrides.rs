@@ -1,0 +1,94 @@
+//! Imports of overrides that are in other files than their series, or that lack details.
+
+use crate::app::App;
+use crate::filtered_feeds::{entries, value};
+use crate::import_standards::{calendar, texts};
+use crate::imports::counts;
+
+const PROPERTIES: [&str; 5] = ["DTSTART", "EXDATE", "RECURRENCE-ID", "SUMMARY", "STATUS"];
+
+fn series(stamped: &str) -> String {
+    let series = "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\n\
+        SUMMARY:Daily";
+    calendar("", &[&format!("{series}\n{stamped}")])
+}
+
+fn overriding(day: u8, lines: &str) -> String {
+    format!("UID:s\nRECURRENCE-ID:202704{day:02}T100000Z\n{lines}")
+}
+
+/// Returns the values of some properties of all entries of the feed.
+async fn listed(app: &App) -> Vec<String> {
+    let feed = app.get("/ical").await.expect(200).text;
+    let values_of = |entry: &String| {
+        let values =
+            PROPERTIES.map(|name| value(entry, name)).into_iter().filter(|one| !one.is_empty());
+        values.collect::<Vec<_>>().join(" ")
+    };
+    entries(&feed).iter().map(values_of).collect()
+}
+
+#[actix_web::test]
+async fn override_imported_before_its_series_belongs_to_it() {
+    let [first, second] =
+        [1, 2].map(|day| format!("DTSTAMP:202703{day:02}T100000Z\nSEQUENCE:{day}"));
+    for (day, stamped) in [(1, &second), (2, &second), (2, &first)] {
+        let off = format!("DTSTART:202704{day:02}T100000Z\nSTATUS:CANCELLED\n{stamped}");
+        let moved =
+            format!("DTSTART:202704{day:02}T150000Z\nDURATION:PT1H\nSUMMARY:Moved\n{stamped}");
+        let detailed = format!("{off}\nDURATION:PT1H\nSUMMARY:Daily");
+        for (lines, created, shown, written) in [
+            (moved, [2, 0, 0, 1, 0], "15 01 16 Moved", "T150000Z {id} Moved"),
+            (detailed, [2, 0, 0, 1, 0], "10 01 11 Daily (off)", "T100000Z {id} Daily CANCELLED"),
+            (off, [3, 0, 0, 0, 0], "10 01 11 Daily (off)", "T100000Z {id} Daily CANCELLED"),
+        ] {
+            let app = App::new().await;
+            let alone = calendar("", &[&overriding(day, &lines)]);
+            counts(&app, &alone).await;
+            assert_eq!(counts(&app, series(&first)).await, created, "{alone}");
+            let days = [1, 2, 3].map(|number| match number == day {
+                true => format!("{number:02} {}", shown.replace("01", &format!("{day:02}"))),
+                false => format!("{number:02} 10 {number:02} 11 Daily"),
+            });
+            assert_eq!(texts(&app).await, days, "{alone}");
+            let id = format!("202704{day:02}T100000Z");
+            let single = format!("202704{day:02}{}", written.replace("{id}", &id));
+            let all = ["20270401T100000Z Daily".to_owned(), single];
+            assert_eq!(listed(&app).await, all, "{alone}");
+            // Further imports of the same files change nothing.
+            app.clock.advance(60);
+            let before = app.get("/ical").await.text;
+            for file in [&alone, &series(&first), &alone] {
+                assert_eq!(counts(&app, file).await[..2], [0, 0], "{alone}");
+                assert_eq!(app.get("/ical").await.text, before);
+            }
+            // A later revision of the series replaces the override.
+            let later = "DTSTAMP:20270303T100000Z\nSEQUENCE:3";
+            counts(&app, series(later)).await;
+            assert_eq!(listed(&app).await, all[..1], "{alone}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn date_that_a_file_cancels_without_details_is_not_part_of_the_rule_in_feeds() {
+    let app = App::new().await;
+    let series = "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\n\
+        SUMMARY:Daily";
+    let off = overriding(2, "DTSTART:20270402T100000Z\nSTATUS:CANCELLED");
+    let file = calendar("", &[series, &off]);
+    assert_eq!(counts(&app, &file).await, [2, 0, 0, 1, 0]);
+    assert_eq!(listed(&app).await, ["20270401T100000Z 20270402T100000Z Daily"]);
+    app.clock.advance(60);
+    let before = app.get("/ical").await.text;
+    assert_eq!(counts(&app, &file).await, [0, 0, 2, 1, 0]);
+    assert_eq!(app.get("/ical").await.text, before);
+    // Once the file has the details, the date is shown as cancelled.
+    let detailed = format!("{off}\nDURATION:PT1H\nSUMMARY:Daily");
+    assert_eq!(counts(&app, calendar("", &[series, &detailed])).await, [1, 0, 2, 0, 0]);
+    let single = "20270402T100000Z 20270402T100000Z Daily CANCELLED";
+    assert_eq!(listed(&app).await, ["20270401T100000Z Daily", single]);
+    // The file no longer cancels the date.
+    assert_eq!(counts(&app, calendar("", &[series])).await, [0, 1, 2, 0, 0]);
+    assert_eq!(listed(&app).await, ["20270401T100000Z Daily"]);
+}
