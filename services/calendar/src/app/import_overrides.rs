@@ -36,6 +36,14 @@ pub fn is_outdated(
     Ok(is_outdated)
 }
 
+/// Records the revision of an entry, unless it can't be compared with revisions in other files.
+pub fn note_revision(db: &mut Db, entry: &Entry, revision: Option<Revision>) -> Result<(), Error> {
+    match revision {
+        Some(revision) => Ok(imported::note_revision(db, &entry.revision_name(), revision)?),
+        None => Ok(()),
+    }
+}
+
 /// Returns the ids of overrides that came from earlier files and are newer than the series itself.
 /// Unless the file is that of a subscription, which always contains all overrides, this includes
 /// overrides from the same time as the series.

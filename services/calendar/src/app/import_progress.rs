@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::import_edits::SeriesEdits;
+use super::import_overview::{Cut, Overview};
 use super::import_series::Written;
 use super::import_writes::Outcome;
+use super::own_revisions::OwnRevision;
 use crate::ical::{Component, Entry, Warning};
 use crate::model::revision::Revision;
 use crate::wire::import::{ImportErrorJson, ImportJson};
@@ -100,6 +102,21 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Starts with the messages about the whole file.
+    pub fn begin(overview: &Overview) -> Progress {
+        let mut so_far = Progress::default();
+        if let Some(Cut { line, is_in_event: false }) = overview.cut {
+            let message = "END:VCALENDAR is missing, the file is truncated".to_owned();
+            so_far.report.failed += 1;
+            so_far.report.errors.push(ImportErrorJson { uid: String::new(), line, message });
+        }
+        for (line, message) in overview.ignored.messages() {
+            so_far.report.warned += 1;
+            so_far.report.warnings.push(ImportErrorJson { uid: String::new(), line, message });
+        }
+        so_far
+    }
+
     /// Counts and reports an event that failed.
     pub fn note(&mut self, component: &Component, message: String) {
         self.done += 1;
@@ -176,6 +193,10 @@ pub struct EntryProgress {
     pub edits: Option<Arc<SeriesEdits>>,
     /// If users ended the subscribed series, the key of its last occurrence.
     pub ended_at: Option<String>,
+    /// The entry's revision, if this calendar wrote it.
+    pub own_revision: Option<OwnRevision>,
+    /// Whether a warning has reported that events were skipped because the entry is older.
+    pub is_reported: bool,
 }
 
 /// The state of a series with overrides.

@@ -10,6 +10,7 @@ use super::import_links::{self, has_categories, has_venue, organizer, terms, ven
 use super::import_memberships::{self, Placed};
 use super::import_statuses::{is_cancelled, occurring_after, status_after};
 use super::own_events::{OwnEvents, find};
+use super::own_revisions::OwnRevision;
 use super::subscriber::Subscriber;
 use super::undone::Undone;
 use super::write_context::WriteContext;
@@ -63,6 +64,16 @@ pub struct Source<'a> {
     pub has_unknown_exclusions: bool,
     /// The subscription that this import belongs to, if any.
     pub subscriber: Option<&'a Subscriber>,
+    /// The entry's revision, if this calendar wrote it.
+    pub revision: Option<OwnRevision>,
+}
+
+impl Source<'_> {
+    /// Returns whether this calendar wrote the entry, and the event has changed since then. The
+    /// entry must not change the event, or create one that the series no longer has.
+    fn is_older_than(&self, event: Option<&Event>) -> bool {
+        self.revision.is_some_and(|revision| revision.is_older_than(event))
+    }
 }
 
 /// A stored event along with its representation in a feed.
@@ -120,6 +131,7 @@ fn write_occurrence(
         None if is_skipped_by_known_events(context.db, source, occurrence)? => {
             Ok((None, Outcome::Skipped))
         }
+        None if source.is_older_than(None) => Err(Undone::Outdated),
         None => create(context, source, occurrence),
         Some(event)
             if event.status.is_trashed()
@@ -156,7 +168,7 @@ fn update_in_trash(
     let stored = Stored::read(context.db, source, event)?;
     match update(context, source, occurrence, (stored, true)) {
         Ok(_) => Ok(events::set_modified(context.db, id, modified)?),
-        Err(Undone::Unchanged) => Ok(()),
+        Err(Undone::Unchanged | Undone::Outdated) => Ok(()),
         Err(other) => Err(other),
     }
 }
@@ -184,6 +196,7 @@ fn cancel(
 ) -> Result<(Option<i64>, Outcome), Undone> {
     let Some(event) = find(context.db, source.own, &occurrence.external_id)? else {
         return match is_complete {
+            true if source.is_older_than(None) => Err(Undone::Outdated),
             true => create(context, source, occurrence),
             false => Ok((None, Outcome::Skipped)),
         };
@@ -200,6 +213,7 @@ fn cancel(
         false if noted.is_cancelled && is_moved => Outcome::Updated,
         false if noted.is_cancelled => Outcome::Unchanged,
         false if is_own && is_cancelled(context.db, event.id)? => Outcome::Unchanged,
+        _ if source.is_older_than(Some(&event)) => return Err(Undone::Outdated),
         _ => match call_off(context.db, &event, context.now.as_second())? {
             true => Outcome::Updated,
             false if is_moved => Outcome::Updated,
@@ -386,6 +400,9 @@ fn update(
     let dated = Event { modified_utc: event.modified_utc, ..new };
     if (&dated, &after) == (&event, &before) {
         return Err(Undone::Unchanged);
+    }
+    if source.is_older_than(Some(&event)) {
+        return Err(Undone::Outdated);
     }
     Ok((Some(event.id), Outcome::Updated))
 }

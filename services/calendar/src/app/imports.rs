@@ -14,9 +14,10 @@ use super::import_memberships;
 use super::import_moves;
 use super::import_notices::Notices;
 use super::import_overrides::{
-    is_outdated, known_parent, later_overrides, note_first, parent_of, stored_name, tell_apart,
+    is_outdated, known_parent, later_overrides, note_first, note_revision, parent_of, stored_name,
+    tell_apart,
 };
-use super::import_overview::{Cut, Overview};
+use super::import_overview::Overview;
 use super::import_progress::{
     EntryProgress, ImportLimits, Pass, Progress, Series, Step, TIME_SLICE, TimeSlice, Work,
 };
@@ -25,6 +26,7 @@ use super::import_steps::Reading;
 use super::import_surplus::Surplus;
 use super::import_writes::{self, Outcome, Source};
 use super::own_events::{Identity, OwnEvents, find};
+use super::own_revisions::OwnRevision;
 use super::subscribed_series::{ENDED, ended_at, goes_beyond};
 use super::subscriber::Subscriber;
 use super::transactions::with_context;
@@ -35,8 +37,8 @@ use crate::model::revision::Revision;
 use crate::model::role::User;
 use crate::model::urls::Urls;
 use crate::state::State;
-use crate::store::{events, imported, sql, subscribed_events};
-use crate::wire::import::{ImportErrorJson, ImportJson};
+use crate::store::{events, sql, subscribed_events};
+use crate::wire::import::ImportJson;
 use crate::wire::params::Params;
 
 /// An import in progress.
@@ -54,6 +56,8 @@ pub struct Import {
     /// State carried over from the first pass to the second, by series UID.
     series: HashMap<String, Series>,
     edits: KnownEdits,
+    /// The sequence numbers of this calendar's own series before this import, by UID.
+    sequences: HashMap<String, Option<i64>>,
     so_far: Progress,
     reading: Reading,
     /// The subscription that this import belongs to, if any.
@@ -64,16 +68,7 @@ impl Import {
     /// Starts importing a file after its overview has been read. Our own UIDs end with the host of
     /// `urls`.
     pub fn new(user: User, urls: Urls, limits: ImportLimits, overview: Overview) -> Import {
-        let mut so_far = Progress::default();
-        if let Some(Cut { line, is_in_event: false }) = overview.cut {
-            let message = "END:VCALENDAR is missing, the file is truncated".to_owned();
-            so_far.report.failed += 1;
-            so_far.report.errors.push(ImportErrorJson { uid: String::new(), line, message });
-        }
-        for (line, message) in overview.ignored.messages() {
-            so_far.report.warned += 1;
-            so_far.report.warnings.push(ImportErrorJson { uid: String::new(), line, message });
-        }
+        let so_far = Progress::begin(&overview);
         Import {
             user,
             urls,
@@ -84,6 +79,7 @@ impl Import {
             created: None,
             series: HashMap::new(),
             edits: KnownEdits::default(),
+            sequences: HashMap::new(),
             so_far,
             reading: Reading::default(),
             subscriber: None,
@@ -271,8 +267,11 @@ impl Import {
                 let parent = known_parent(db, entry, (&self.series, &self.so_far.parents))?;
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
-                let is_subscribed = self.subscriber.is_some();
-                let overridden = later_overrides(db, entry, revision, is_subscribed)?;
+                let overridden = later_overrides(db, entry, revision, self.subscriber.is_some())?;
+                let own_revision = match self.is_author {
+                    true => OwnRevision::of(db, entry, &mut self.sequences)?,
+                    false => None,
+                };
                 let origin = (self.own(), is_partial, self.subscriber.as_ref());
                 let has_new = match &entry.replaces {
                     Some(name) => events::find_by_external_id(db, name)?.is_none(),
@@ -292,8 +291,17 @@ impl Import {
                 if ends.is_some_and(|last| goes_beyond(entry, last)) {
                     self.so_far.warn(component, ENDED.to_owned());
                 }
-                let kept = HashSet::new();
-                EntryProgress { kept, parent, repeated, overridden, series, edits, ended_at }
+                EntryProgress {
+                    kept: HashSet::new(),
+                    parent,
+                    repeated,
+                    overridden,
+                    series,
+                    edits,
+                    ended_at,
+                    own_revision,
+                    is_reported: false,
+                }
             }
         };
         self.so_far.series = so_far.series.filter(|_| entry.replaces.is_none());
@@ -336,7 +344,7 @@ impl Import {
                 return Ok(true);
             }
             if slice.is_over(self.so_far.done) {
-                self.note_revision(db, entry)?;
+                note_revision(db, entry, revision)?;
                 so_far.series = so_far.series.map(|series| Written { is_new: false, ..series });
                 self.so_far.entry = Some(so_far);
                 return Ok(false);
@@ -350,6 +358,13 @@ impl Import {
                     import_series::note_complete(db, so_far.series.map(|one| one.id), entry)?;
                     self.so_far.note(component, message);
                     return Ok(true);
+                }
+                Err(Undone::Outdated) => {
+                    if !std::mem::replace(&mut so_far.is_reported, true) {
+                        let message = "this calendar has a later revision of it, which is kept";
+                        self.so_far.warn(component, message.to_owned());
+                    }
+                    (None, Outcome::Skipped)
                 }
                 Err(Undone::Unchanged) => {
                     let known = find(db, self.own(), &occurrence.external_id)?;
@@ -404,7 +419,7 @@ impl Import {
             series.revision = revision;
             self.so_far.parents.extend(so_far.parent.map(|id| (entry.uid.clone(), id)));
         }
-        self.note_revision(db, entry)?;
+        note_revision(db, entry, revision)?;
         let is_whole = entry.replaces.is_none() && !is_partial && !entry.has_unknown_occurrences;
         if let Some(series) = so_far.series.filter(|_| is_whole)
             && import_memberships::tidy(db, series.id, entry)?
@@ -433,14 +448,6 @@ impl Import {
         entry.revision.filter(|_| !self.own().is_author)
     }
 
-    /// Records an entry's revision.
-    fn note_revision(&self, db: &mut Db, entry: &Entry) -> Result<(), Error> {
-        if let Some(revision) = self.revision(entry) {
-            imported::note_revision(db, &entry.revision_name(), revision)?;
-        }
-        Ok(())
-    }
-
     /// Writes the event for one occurrence within a savepoint. Returns the event's id, or `None` if
     /// the event is unknown and its cancellation doesn't have enough details to create it.
     fn write_one(
@@ -452,7 +459,6 @@ impl Import {
         so_far: &EntryProgress,
     ) -> Result<(Option<i64>, Outcome), Undone> {
         let entries = self.overview.context(state);
-        let has_unknown_exclusions = entry.has_unknown_exclusions;
         let subscriber = self.subscriber.as_ref();
         let source = Source {
             user: &self.user,
@@ -463,8 +469,9 @@ impl Import {
             edits: so_far.edits.as_deref(),
             ended_at: so_far.ended_at.as_deref(),
             is_cancellation: entry.is_cancelled && entry.is_complete,
-            has_unknown_exclusions,
+            has_unknown_exclusions: entry.has_unknown_exclusions,
             subscriber,
+            revision: so_far.own_revision,
         };
         transaction(db, |db| {
             with_context(state, db, &self.user, &Params::default(), |context| {

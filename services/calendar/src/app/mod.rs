@@ -38,6 +38,7 @@ pub(crate) mod media;
 mod moved_events;
 mod new_events;
 mod own_events;
+mod own_revisions;
 pub(crate) mod pages;
 mod passwords;
 mod request;

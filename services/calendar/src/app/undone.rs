@@ -11,6 +11,8 @@ use crate::wire::parameter_errors::ParameterErrors;
 pub enum Undone {
     /// Writing it wouldn't have changed anything.
     Unchanged,
+    /// The calendar's own file that it came from is older than the event.
+    Outdated,
     Faulty(String),
     /// The database or the service itself failed.
     Failed(Error),

@@ -323,7 +323,7 @@ fn write_line(
     match outcome {
         Ok(Loading::Created) => loaded.created += 1,
         Ok(Loading::Updated) => loaded.updated += 1,
-        Err(Undone::Unchanged) => loaded.unchanged += 1,
+        Err(Undone::Unchanged | Undone::Outdated) => loaded.unchanged += 1,
         Err(Undone::Faulty(message)) => loaded.note(*number, message),
         Err(Undone::Failed(error)) => return Err(error),
     }

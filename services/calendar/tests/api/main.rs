@@ -53,6 +53,7 @@ mod markup;
 mod metrics;
 mod names;
 mod orders;
+mod own_files;
 mod page_discovery;
 mod page_languages;
 mod page_lists;

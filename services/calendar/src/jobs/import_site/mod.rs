@@ -369,7 +369,7 @@ impl Site<'_> {
                 self.report.note(kind, id, message);
                 None
             }
-            Err(Undone::Unchanged) => known.map(|known| known.our_id),
+            Err(Undone::Unchanged | Undone::Outdated) => known.map(|known| known.our_id),
             Err(Undone::Failed(error)) => return Err(error.into()),
         })
     }

@@ -33,7 +33,7 @@ fn explained(error: Error) -> anyhow::Error {
     match Undone::from(error) {
         Undone::Faulty(message) => anyhow!(message),
         Undone::Failed(error) => error.into(),
-        Undone::Unchanged => anyhow!("nothing changed"),
+        Undone::Unchanged | Undone::Outdated => anyhow!("nothing changed"),
     }
 }
 

@@ -1,0 +1,54 @@
+//! Compares entries that this calendar wrote with the events that it has now.
+
+use std::collections::HashMap;
+
+use database::Db;
+
+use crate::error::Error;
+use crate::ical::Entry;
+use crate::model::event::Event;
+use crate::model::revision::Revision;
+use crate::store::{series, series_revisions};
+
+/// The revision of an entry that this calendar wrote.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnRevision {
+    in_file: Revision,
+    /// The sequence number of the entry's series before this import. `None` if the entry doesn't
+    /// have the UID of a series.
+    of_series: Option<i64>,
+}
+
+impl OwnRevision {
+    /// Reads the revision of an entry that this calendar wrote, if it has one.
+    ///
+    /// `known` contains the sequence numbers of the file's series before this import, by UID,
+    /// because changes of other entries in the file increase them.
+    pub fn of(
+        db: &mut Db,
+        entry: &Entry,
+        known: &mut HashMap<String, Option<i64>>,
+    ) -> Result<Option<OwnRevision>, Error> {
+        let Some(in_file) = entry.revision else { return Ok(None) };
+        if let Some(of_series) = known.get(&entry.uid) {
+            return Ok(Some(OwnRevision { in_file, of_series: *of_series }));
+        }
+        let of_series = match series::find_by_uid(db, &entry.uid)? {
+            Some(series) => Some(series_revisions::revised(db, &series)?.sequence),
+            None => None,
+        };
+        if entry.is_series || entry.replaces.is_some() {
+            known.insert(entry.uid.clone(), of_series);
+        }
+        Ok(Some(OwnRevision { in_file, of_series }))
+    }
+
+    /// Returns whether the event has changed since the entry was written. An event that doesn't
+    /// exist counts as changed if its series has changed.
+    pub fn is_older_than(&self, event: Option<&Event>) -> bool {
+        let modified = event.map(|event| event.modified_utc);
+        let sequence = self.of_series.or(event.map(|event| event.sequence));
+        let now = Revision { sequence, modified, stamped: modified };
+        self.in_file.is_older_than(&now)
+    }
+}

@@ -1,0 +1,93 @@
+//! Imports of this calendar's own files after its events have changed.
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::imports::{counts, post};
+use crate::series::{course, events, patch, starts, texts};
+
+const LATER: &str = "this calendar has a later revision of it, which is kept";
+
+/// Returns the ids of the events of a series.
+async fn ids(app: &App, id: i64) -> Vec<i64> {
+    events(app, id).await.iter().map(|one| one["id"].as_i64().unwrap()).collect()
+}
+
+/// Imports a file. Returns the numbers of created, updated, unchanged, skipped and failed events,
+/// and the warnings.
+async fn import(app: &App, file: &str) -> (Vec<i64>, Vec<Value>) {
+    let report = post(app, "editor", file.to_owned()).await.expect(200).json;
+    let names = ["created", "updated", "unchanged", "skipped", "failed"];
+    let warnings = report["warnings"].as_array().unwrap().iter();
+    (
+        names.iter().map(|name| report[name].as_i64().unwrap()).collect(),
+        warnings.map(|warning| warning["message"].clone()).collect(),
+    )
+}
+
+#[actix_web::test]
+async fn old_file_does_not_revert_an_event_that_changed_since() {
+    let moved = json!({"start_date": "2027-04-02 10:00", "end_date": "2027-04-02 11:00"});
+    // A change of the time increases SEQUENCE, even within the second of the export.
+    for (change, seconds) in [(json!({"title": "New"}), 60), (moved, 0)] {
+        let app = App::new().await;
+        let id = app.event(json!({"title": "Old"})).await;
+        app.event(json!({"title": "Other"})).await;
+        let old = app.get("/ical").await.expect(200).text;
+        app.clock.advance(seconds);
+        patch(&app, id, change.clone()).await.expect(200);
+        let path = format!("/events/{id}");
+        let before = app.get(&path).await.expect(200).json;
+        let skipped = (vec![0, 0, 1, 1, 0], vec![json!(LATER)]);
+        assert_eq!(import(&app, &old).await, skipped, "{change}");
+        assert_eq!(app.get(&path).await.json, before);
+        let off = old.replace("SUMMARY:", "STATUS:CANCELLED\r\nSUMMARY:");
+        assert_eq!(import(&app, &off).await.0, [0, 1, 0, 1, 0], "{change}");
+        assert_eq!(app.get(&path).await.json, before);
+        // The current file can be edited. A cancelled event keeps its title.
+        let new = app.get("/ical").await.text.replace("SUMMARY:", "SUMMARY:Big ");
+        assert_eq!(counts(&app, new).await, [0, 1, 1, 0, 0], "{change}");
+    }
+}
+
+#[actix_web::test]
+async fn old_file_does_not_revert_a_series_that_changed_since() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let all = ids(&app, id).await;
+    patch(&app, all[2], json!({"title": "Guest"})).await.expect(200);
+    let old = app.get("/ical").await.expect(200).text;
+    app.clock.advance(60);
+    let moved = json!({"start_date": "2027-03-23 20:00", "end_date": "2027-03-23 21:00"});
+    patch(&app, all[1], moved).await.expect(200);
+    patch(&app, all[2], json!({"title": "Another guest"})).await.expect(200);
+    let before = events(&app, id).await;
+    let skipped = (vec![0, 0, 2, 2, 0], vec![json!(LATER), json!(LATER)]);
+    assert_eq!(import(&app, &old).await, skipped);
+    assert_eq!(events(&app, id).await, before);
+    // Dates that the series no longer has are not created again.
+    app.delete(&format!("/events/{}?scope=following&force=true", all[2])).await.expect(200);
+    assert_eq!(import(&app, &old).await.0, [0, 0, 1, 3, 0]);
+    assert_eq!(ids(&app, id).await, all[..2]);
+    assert_eq!(app.rows("events"), 2);
+}
+
+#[actix_web::test]
+async fn several_dates_of_a_series_are_changed_by_its_edited_file() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let all = ids(&app, id).await;
+    for (event, day) in [(all[1], "2027-03-23"), (all[2], "2027-03-30")] {
+        let moved =
+            json!({"start_date": format!("{day} 20:00"), "end_date": format!("{day} 20:30")});
+        patch(&app, event, moved).await.expect(200);
+    }
+    let edited = app.get("/ical").await.expect(200).text.replace("T200000", "T190000");
+    app.clock.advance(60);
+    for expected in [[0, 2, 2, 0, 0], [0, 0, 4, 0, 0]] {
+        assert_eq!(counts(&app, &edited).await, expected, "{edited}");
+        let days = ["03-16 18:00", "03-23 19:00", "03-30 19:00", "04-06 18:00"];
+        assert_eq!(starts(&app, id).await, days);
+    }
+    assert_eq!(texts(&app, id, "title").await, ["Yoga"; 4]);
+}
