@@ -131,7 +131,8 @@ impl SeriesChange<'_> {
                 event_writes::untrash(db, &mut new.event)?;
             }
             let has_own_dates = member.changed.iter().any(|field| field == DATES);
-            if !has_own_dates || member.event == self.own {
+            let is_moved = member.event == self.own && self.differing.contains(&DATES);
+            if !has_own_dates || is_moved {
                 new.event.schedule = schedule.clone();
             }
             if !is_named_by_file {

@@ -63,3 +63,37 @@ async fn field_is_shared_again_when_all_events_get_its_value() {
     assert_eq!(texts(&app, id, "status").await, vec!["draft"; 4]);
     assert_eq!(changed(&app, id).await[1], json!(["title"]));
 }
+
+#[actix_web::test]
+async fn new_rule_keeps_the_dates_of_the_event_through_which_it_is_sent() {
+    let moved = json!({"start_date": "2027-03-25 20:00", "end_date": "2027-03-25 21:00"});
+    let later = ["03-30 18:00", "04-06 18:00", "04-13 18:00"];
+    for (scope, count) in [("all", 5), ("following", 4)] {
+        // The dates of the event may be sent along.
+        for dates in [json!({}), moved.clone()] {
+            let app = App::new().await;
+            let id = course(&app, json!({})).await;
+            let second = ids(&app, id).await[1];
+            patch(&app, second, moved.clone()).await.expect(200);
+            let recurrence = json!({"rrule": "FREQ=WEEKLY;BYDAY=TU", "count": count});
+            let mut body = json!({"scope": scope, "recurrence": recurrence});
+            body.as_object_mut().unwrap().extend(dates.as_object().unwrap().clone());
+            let changed = patch(&app, second, body).await.expect(200).json;
+            assert_eq!(changed["end_date"], "2027-03-25 21:00:00", "{scope} {dates}");
+            assert_eq!(changed["series"]["changed"], json!(["dates"]), "{scope} {dates}");
+            assert_eq!(changed["series"]["occurrence"], "2027-03-23 18:00:00");
+            let all = starts(&app, second).await;
+            let first = all.iter().position(|start| start == "03-25 20:00").unwrap();
+            assert_eq!(all[first + 1..], later, "{scope} {dates}");
+        }
+    }
+    // A new start still moves it with the others.
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let second = ids(&app, id).await[1];
+    patch(&app, second, moved).await.expect(200);
+    let rule = json!({"rrule": "FREQ=WEEKLY;BYDAY=WE", "count": 2});
+    let body = json!({"scope": "all", "recurrence": rule, "start_date": "2027-03-24 19:00"});
+    patch(&app, second, body).await.expect(200);
+    assert_eq!(starts(&app, id).await, ["03-17 19:00", "03-24 19:00"]);
+}
