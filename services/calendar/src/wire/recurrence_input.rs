@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::reading::Errors;
 use super::values::{MAX_ITEMS, TOO_MANY, list, positive};
-use crate::model::recurrence::{Rule, repeated_part, without_end};
+use crate::model::recurrence::{Rule, is_after_all_dates, repeated_part, without_end};
 use crate::model::schedule::wall_seconds;
 use crate::model::series::{ListedDate, Recurrence, RuleEnd};
 use crate::model::when::{PointInTime, When};
@@ -173,6 +173,7 @@ fn of_parts(
     };
     let count = count.map(counted).transpose()?.or(own_count);
     let until = until.or(own_until.as_ref());
+    let until = until.filter(|until| !until.as_str().is_some_and(is_after_all_dates));
     let end = match (until, count) {
         (_, Some(0)) => return Err("must have a positive integer as count".to_owned()),
         (Some(until), Some(count)) => RuleEnd::Both(count, date(until, "until", zone, now)?),
@@ -286,6 +287,15 @@ mod tests {
         assert_eq!((counted.rule.as_str(), counted.end), ("FREQ=DAILY", RuleEnd::Count(3)));
         let both = of(&json!("FREQ=DAILY;COUNT=3;UNTIL=20270316")).unwrap();
         assert_eq!(both.end, RuleEnd::Both(3, day));
+        for endless in [
+            json!("FREQ=DAILY;UNTIL=99991231T235959Z"),
+            json!({"rrule": "FREQ=DAILY;UNTIL=99991231"}),
+            json!({"rrule": "FREQ=DAILY", "until": "9999-12-31 23:59:59"}),
+            json!({"rrule": "FREQ=DAILY;UNTIL=20270316", "until": "9999-12-31"}),
+        ] {
+            let found = of(&endless).unwrap();
+            assert_eq!((found.rule.as_str(), found.end), ("FREQ=DAILY", RuleEnd::Never));
+        }
         // A string replaces all dates, whereas an object only replaces the dates it contains.
         assert_eq!((counted.exdates, counted.rdates), (Some(vec![]), Some(vec![])));
         let object = of(&json!({"rrule": "FREQ=DAILY", "rdates": []})).unwrap();

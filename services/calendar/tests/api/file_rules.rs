@@ -141,6 +141,34 @@ async fn feeds_have_rules_and_durations_in_the_form_of_the_standard() {
 }
 
 #[actix_web::test]
+async fn rule_until_the_year_9999_has_no_end() {
+    for until in ["99991231T235959Z", "99991230T220000Z", "99991231T235959", "99991231"] {
+        for start in ["TZID=America/New_York:20270401T190000", "VALUE=DATE:20270401"] {
+            let app = App::new().await;
+            let file = imports::event(&format!(
+                "UID:s\r\nDTSTART;{start}\r\nSUMMARY:Choir\r\nRRULE:FREQ=MONTHLY;UNTIL={until}"
+            ));
+            let done = imports::post(&app, "editor", file.clone()).await.expect(200).json;
+            assert_eq!((&done["created"], &done["warnings"]), (&json!(24), &json!([])), "{until}");
+            assert_eq!(imports::counts(&app, &file).await, [0, 0, 24, 0, 0], "{until}");
+            let feed = app.get("/ical").await.expect(200).text;
+            assert!(feed.contains("RRULE:FREQ=MONTHLY\r\n"), "{feed}");
+            let id = app.get("/events?start_date=2027-04-01").await.ids()[0];
+            let shown =
+                app.get(&format!("/events/{id}")).await.json["series"]["recurrence"].clone();
+            assert_eq!(shown, json!({"rrule": "FREQ=MONTHLY", "exdates": [], "rdates": []}));
+        }
+        let app = App::new().await;
+        let event = json!({"title": "Choir", "start_date": "2027-04-01 19:00",
+            "end_date": "2027-04-01 20:00", "timezone": "America/New_York",
+            "recurrence": {"rrule": "FREQ=MONTHLY", "until": until}});
+        let event = app.post("/events", &event).await.expect(201).json;
+        assert_eq!(event["series"]["recurrence"]["until"], Value::Null, "{until}");
+        assert_eq!(app.rows("events"), 24, "{until}");
+    }
+}
+
+#[actix_web::test]
 async fn rule_with_two_ends_is_refused() {
     let app = App::new().await;
     let rule = json!({"rrule": "FREQ=DAILY;COUNT=3", "until": "2027-04-03"});

@@ -2,7 +2,7 @@
 
 use jiff::civil::Weekday;
 
-use super::text::{repeated_part, without_blanks};
+use super::text::{is_after_all_dates, repeated_part, without_blanks};
 
 /// A recurrence rule. Rules that repeat every second aren't supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Rule {
     pub(super) frequency: Frequency,
     pub(super) interval: i64,
     pub(super) count: Option<usize>,
-    /// The last possible occurrence (UNTIL), as written.
+    /// The last possible occurrence (UNTIL), as written. `None` if it is in the year 9999.
     pub until: Option<String>,
     pub(super) by_month: Vec<i8>,
     pub(super) by_month_day: Vec<i8>,
@@ -72,6 +72,7 @@ impl Rule {
                 // Some programs write -1 for unlimited.
                 "COUNT" if value == "-1" => {}
                 "COUNT" => rule.count = Some(value.parse().ok()?),
+                "UNTIL" if is_after_all_dates(value) => {}
                 "UNTIL" => rule.until = Some(value.to_owned()),
                 "BYMONTH" => rule.by_month = numbers(value, 1, 12)?,
                 "BYMONTHDAY" => rule.by_month_day = numbers(value, -31, 31)?,

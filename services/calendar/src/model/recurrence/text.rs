@@ -19,11 +19,21 @@ pub fn without_blanks(rule: &str) -> String {
 }
 
 /// Returns a rule in the form that all programs can read: in upper case, and without whitespace,
-/// empty parts, and a COUNT of -1, which some programs write for rules without an end.
+/// empty parts, and a COUNT of -1 or an UNTIL in the year 9999, which some programs write for rules
+/// without an end.
 pub fn plain(rule: &str) -> String {
     let rule = without_blanks(rule).to_ascii_uppercase();
-    let kept = rule.split(';').filter(|part| !part.is_empty() && *part != "COUNT=-1");
+    let is_endless = |part: &str| {
+        part == "COUNT=-1" || part.strip_prefix("UNTIL=").is_some_and(is_after_all_dates)
+    };
+    let kept = rule.split(';').filter(|part| !part.is_empty() && !is_endless(part));
     kept.collect::<Vec<_>>().join(";")
+}
+
+/// Returns whether a date that ends a rule is in the year 9999, which means that the rule doesn't
+/// end.
+pub fn is_after_all_dates(until: &str) -> bool {
+    until.trim().starts_with("9999")
 }
 
 /// Removes UNTIL and COUNT from a rule, and returns it in the form of [`plain`].
@@ -84,6 +94,9 @@ mod tests {
         for (rule, expected) in [
             ("freq=weekly; byday=MO, TU;", "FREQ=WEEKLY;BYDAY=MO,TU"),
             ("FREQ=DAILY;COUNT=-1", "FREQ=DAILY"),
+            ("FREQ=DAILY;UNTIL=99991231T235959Z", "FREQ=DAILY"),
+            ("FREQ=DAILY;until = 99991231;INTERVAL=2", "FREQ=DAILY;INTERVAL=2"),
+            ("FREQ=DAILY;UNTIL=99981231", "FREQ=DAILY;UNTIL=99981231"),
             (";FREQ=DAILY;;COUNT=10", "FREQ=DAILY;COUNT=10"),
         ] {
             assert_eq!(plain(rule), expected);
