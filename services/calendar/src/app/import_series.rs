@@ -12,6 +12,7 @@ use super::subscriber::Subscriber;
 use crate::error::Error;
 use crate::ical::{Entry, Repetition};
 use crate::model::event::Event;
+use crate::model::recurrence::{Rule, without_end};
 use crate::model::series::{Plan, Series};
 use crate::model::slug;
 use crate::state::State;
@@ -68,6 +69,29 @@ pub fn of_entry(
         (None, false) if is_partial => Ok(None),
         (None, false) => forget(db, entry).map(|()| None),
     }
+}
+
+/// The warning for an entry in our own files whose rule isn't stored.
+pub const OTHER_RULE: &str = "the series has another rule in this calendar, which stays";
+
+/// Returns whether the rule of an entry in our own files differs from the stored one. Feeds can
+/// replace the end of a rule, so an end only differs if both rules have one of the same kind.
+pub fn has_other_rule(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
+    let Some(Repetition { plan, .. }) = &entry.repetition else { return Ok(false) };
+    let Some(Series { plan: known, due_utc, .. }) = stored::find_by_uid(db, &entry.uid)? else {
+        return Ok(false);
+    };
+    let endless = |plan: &Plan| Rule::parse(&without_end(&plan.rule));
+    let count = |plan: &Plan| plan.parsed().and_then(|rule| rule.count());
+    let is_other_end = match (count(plan), count(&known)) {
+        (Some(sent), Some(known)) => sent != known,
+        (None, None) if due_utc.is_none() => match (plan.ends(), known.ends()) {
+            (Some(sent), Some(known)) => sent != known,
+            _ => false,
+        },
+        _ => false,
+    };
+    Ok(is_other_end || endless(plan) != endless(&known))
 }
 
 /// Stores the rule of a repeating entry and returns the series. If a single rule can't describe the

@@ -268,10 +268,11 @@ impl Import {
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
                 let overridden = later_overrides(db, entry, revision, self.subscriber.is_some())?;
-                let own_revision = match self.is_author {
-                    true => OwnRevision::of(db, entry, &mut self.sequences)?,
-                    false => None,
-                };
+                let by_author = (entry, self.is_author);
+                let own_revision = OwnRevision::of(db, by_author, &mut self.sequences)?;
+                if self.is_author && import_series::has_other_rule(db, entry)? {
+                    self.so_far.warn(component, import_series::OTHER_RULE.to_owned());
+                }
                 let origin = (self.own(), is_partial, self.subscriber.as_ref());
                 let has_new = match &entry.replaces {
                     Some(name) => events::find_by_external_id(db, name)?.is_none(),

@@ -20,16 +20,17 @@ pub struct OwnRevision {
 }
 
 impl OwnRevision {
-    /// Reads the revision of an entry that this calendar wrote, if it has one.
+    /// Reads the revision of an entry. Returns `None` if it doesn't have one, or if this calendar
+    /// isn't its author.
     ///
     /// `known` contains the sequence numbers of the file's series before this import, by UID,
     /// because changes of other entries in the file increase them.
     pub fn of(
         db: &mut Db,
-        entry: &Entry,
+        (entry, is_author): (&Entry, bool),
         known: &mut HashMap<String, Option<i64>>,
     ) -> Result<Option<OwnRevision>, Error> {
-        let Some(in_file) = entry.revision else { return Ok(None) };
+        let Some(in_file) = entry.revision.filter(|_| is_author) else { return Ok(None) };
         if let Some(of_series) = known.get(&entry.uid) {
             return Ok(Some(OwnRevision { in_file, of_series: *of_series }));
         }

@@ -173,7 +173,7 @@ impl<'a> Series<'a> {
     ) -> Result<Vec<Moment>, String> {
         // Some programs escape the rule as if it were of type TEXT.
         let text = &*property.value.trim().replace('\\', "");
-        let rule = Rule::parse(text);
+        let rule = Rule::parse(text).filter(|rule| rule.count() != Some(0));
         let rule = rule.ok_or_else(|| format!("the rule {} is not supported", shortened(text)))?;
         // A single rule counts DTSTART even if DTSTART doesn't match it. If there are several
         // rules, each one only counts its own matches.

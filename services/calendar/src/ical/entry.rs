@@ -124,6 +124,7 @@ impl Entry {
         let starts = match &replaces {
             Some(_) => {
                 warnings.extend(component.narrowed_range());
+                warnings.extend(component.ignored_rule());
                 only()
             }
             None => match starts_of(component, &first, context, &mut warnings, &mut unread) {

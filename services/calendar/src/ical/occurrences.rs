@@ -56,6 +56,9 @@ pub fn starts_of(
     let mut starts = vec![Start::from(start.clone())];
     let rules: Vec<&Property> = component.rules().collect();
     if rules.is_empty() && component.find("RDATE").is_none() {
+        let excluding = component.find("EXRULE");
+        let message = "EXRULE is ignored, because there is no RRULE";
+        warnings.extend(excluding.map(|rule| Warning::about(rule, message)));
         return Ok(Starts { starts, repetition: None });
     }
     let SeriesLimits { months, most, .. } = context.limits;

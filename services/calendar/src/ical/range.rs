@@ -69,6 +69,12 @@ impl Component {
         let message = "RANGE=THISANDFUTURE was applied to this occurrence only";
         Some(Warning::about(property, message))
     }
+
+    /// Returns a warning if the component is an override with a rule.
+    pub fn ignored_rule(&self) -> Option<Warning> {
+        let rule = self.rules().next().filter(|_| self.find("RECURRENCE-ID").is_some())?;
+        Some(Warning::about(rule, "RRULE is ignored, because there is a RECURRENCE-ID"))
+    }
 }
 
 impl Range {
@@ -78,7 +84,7 @@ impl Range {
     ) -> Result<(Range, Vec<Warning>), String> {
         let property = component.find("RECURRENCE-ID").ok_or("RECURRENCE-ID is missing")?;
         let from = Moment::read(property, context)?;
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<Warning> = component.ignored_rule().into_iter().collect();
         let (start, end) = times(component, context, &mut warnings)?;
         let clock = match &start {
             Moment::Time(_, zone) => zone.clone(),

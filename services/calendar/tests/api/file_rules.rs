@@ -169,6 +169,44 @@ async fn rule_until_the_year_9999_has_no_end() {
 }
 
 #[actix_web::test]
+async fn every_ignored_rule_is_reported() {
+    let unsupported = |rule: &str| {
+        format!("the rule {rule} is not supported; only its first occurrence was imported")
+    };
+    for (lines, expected) in [
+        ("RRULE:FREQ=WEEKLY;COUNT=0", unsupported("FREQ=WEEKLY;COUNT=0")),
+        ("RRULE:FREQ=WEEKLY;INTERVAL=0", unsupported("FREQ=WEEKLY;INTERVAL=0")),
+        ("EXRULE:FREQ=WEEKLY", "EXRULE is ignored, because there is no RRULE".to_owned()),
+        (
+            "RECURRENCE-ID:20270316T100000Z\r\nRRULE:FREQ=WEEKLY",
+            "RRULE is ignored, because there is a RECURRENCE-ID".to_owned(),
+        ),
+    ] {
+        let app = App::new().await;
+        let file =
+            imports::event(&format!("UID:s\r\nDTSTART:20270316T100000Z\r\nSUMMARY:A\r\n{lines}"));
+        let done = imports::post(&app, "editor", file).await.expect(200).json;
+        let warnings: Vec<&Value> = done["warnings"].as_array().unwrap().iter().collect();
+        assert_eq!((&done["created"], warnings.len()), (&json!(1), 1), "{done}");
+        assert_eq!(warnings[0]["message"], expected);
+        assert_eq!(app.rows("series"), 0, "{lines}");
+        let feed = app.get("/ical").await.expect(200).text;
+        assert!(!feed.contains("RRULE"), "{feed}");
+        assert_eq!(imports::counts(&app, &feed).await, [0, 0, 1, 0, 0], "{lines}");
+    }
+}
+
+#[test]
+fn table_of_a_file_with_an_ignored_rule_is_loaded_again() {
+    for rule in ["FREQ=WEEKLY;COUNT=0", "FREQ=WEEKLY;INTERVAL=0"] {
+        let (program, table) = imported(("20200107", rule, ""));
+        assert!(!table.contains("RRULE"), "{table}");
+        let (code, report, errors) = load(&program, &table, &["--upsert"]);
+        assert_eq!((code, counts(&report)), (Some(0), [0, 0, 1, 0]), "{errors}{report}{table}");
+    }
+}
+
+#[actix_web::test]
 async fn rule_with_two_ends_is_refused() {
     let app = App::new().await;
     let rule = json!({"rrule": "FREQ=DAILY;COUNT=3", "until": "2027-04-03"});

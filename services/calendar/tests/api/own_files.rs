@@ -91,3 +91,18 @@ async fn several_dates_of_a_series_are_changed_by_its_edited_file() {
     }
     assert_eq!(texts(&app, id, "title").await, ["Yoga"; 4]);
 }
+
+#[actix_web::test]
+async fn other_rule_in_the_file_of_a_series_is_reported() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let before = events(&app, id).await;
+    let file = app.get("/ical").await.expect(200).text;
+    assert_eq!(import(&app, &file).await, (vec![0, 0, 4, 0, 0], vec![]));
+    for rule in ["FREQ=WEEKLY;BYDAY=TU;COUNT=3", "FREQ=WEEKLY;BYDAY=TU,WE;COUNT=4"] {
+        let edited = file.replace("FREQ=WEEKLY;BYDAY=TU;COUNT=4", rule);
+        let message = json!("the series has another rule in this calendar, which stays");
+        assert_eq!(import(&app, &edited).await.1, [message], "{edited}");
+        assert_eq!(events(&app, id).await, before, "{rule}");
+    }
+}
