@@ -37,6 +37,7 @@ mod import_site;
 mod import_site_parents;
 mod import_site_protected;
 mod import_site_removed;
+mod import_site_times;
 mod import_standards;
 mod import_times;
 mod imports;

@@ -1,10 +1,13 @@
 //! Converts items from the remote site to the fields of our write requests.
 
+use jiff::civil::DateTime;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::model::linked::Kind;
+use crate::model::schedule::{instant_from_seconds, wall_seconds};
 use crate::model::term::Taxonomy;
+use crate::model::zone::Zone;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
@@ -124,6 +127,9 @@ impl ItemKind {
         if fields.contains_key("website") && fields.get("website") == item.get("url") {
             fields.insert("website".to_owned(), "".into());
         }
+        if self == ItemKind::Event {
+            fields.extend(clear_times(item));
+        }
         fields
     }
 
@@ -135,6 +141,25 @@ impl ItemKind {
         };
         Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// Returns the times of an event that would be another instant without their UTC time, which is the
+/// case in the hour that is repeated when clocks are set back. A UTC time that doesn't agree with
+/// the local one is ignored, because some sites don't convert times in zones such as `UTC-3:30`.
+fn clear_times(item: &Value) -> Vec<(String, Value)> {
+    let Some(zone) = item["timezone"].as_str().and_then(Zone::parse) else { return Vec::new() };
+    let time = |name: &str| {
+        let text = item[name].as_str()?;
+        DateTime::strptime("%Y-%m-%d %H:%M:%S", text).ok()
+    };
+    let clear = |name: &str| {
+        let (local, utc) = (time(name)?, time(&format!("utc_{name}"))?);
+        let at = instant_from_seconds(wall_seconds(utc));
+        let is_needed = zone.wall(at) == local && zone.instant(local) != Some(at);
+        let written = utc.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        is_needed.then(|| (name.to_owned(), written.into()))
+    };
+    ["start_date", "end_date"].into_iter().filter_map(clear).collect()
 }
 
 /// Returns the name under which items from a site's list are recorded.
@@ -173,5 +198,30 @@ pub fn objects<'a>(item: &'a Value, name: &str) -> Vec<&'a Value> {
         Some(Value::Array(items)) => items.iter().filter(|one| one.is_object()).collect(),
         Some(one @ Value::Object(members)) if !members.is_empty() => vec![one],
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_hour_is_read_from_utc_times_that_agree() {
+        for (zone, utc_end, expected) in [
+            ("Europe/Vienna", "2027-10-31 01:10:00", "2027-10-31T01:10:00Z"),
+            ("Europe/Vienna", "2027-10-31 00:10:00", "2027-10-31 02:10:00"),
+            ("Europe/Vienna", "2027-10-31 02:10:00", "2027-10-31 02:10:00"),
+            ("UTC-3:30", "2027-10-31 02:10:00", "2027-10-31 02:10:00"),
+            ("Mars", "2027-10-31 01:10:00", "2027-10-31 02:10:00"),
+        ] {
+            let item = json!({
+                "timezone": zone, "start_date": "2027-10-30 22:00:00",
+                "utc_start_date": "2027-10-30 20:00:00", "end_date": "2027-10-31 02:10:00",
+                "utc_end_date": utc_end,
+            });
+            let fields = ItemKind::Event.copied(&item);
+            assert_eq!(fields["end_date"], expected, "{zone} {utc_end}");
+            assert_eq!(fields["start_date"], "2027-10-30 22:00:00");
+        }
     }
 }
