@@ -2,9 +2,10 @@
 
 use database::Db;
 
-use super::import_memberships::join_own;
+use super::import_memberships::{join_own, slug_on_joining};
 use super::import_overrides::note_first;
 use super::import_progress::EntryProgress;
+use super::series_names::give_slug;
 use super::subscriber::Subscriber;
 use crate::error::Error;
 use crate::ical::Entry;
@@ -16,9 +17,9 @@ use crate::store::series as stored;
 /// part of the rule.
 pub fn join(
     db: &mut Db,
-    entry: &Entry,
-    so_far: &EntryProgress,
+    (entry, so_far): (&Entry, &EntryProgress),
     subscriber: Option<&Subscriber>,
+    now: i64,
 ) -> Result<(), Error> {
     let Some(series) = so_far.series.filter(|_| !so_far.overridden.is_empty()) else {
         return Ok(());
@@ -37,6 +38,9 @@ pub fn join(
         };
         if is_other || stored::of_event(db, event.id)?.is_some() {
             continue;
+        }
+        if let Some(slug) = slug_on_joining(db, (known.id, entry), &event, occurrence)? {
+            give_slug(db, &event, (&slug, true), now)?;
         }
         join_own(db, &known, (occurrence.original.seconds(), event.id))?;
         let parent = so_far.parent.filter(|parent| *parent != event.id);

@@ -16,6 +16,7 @@ use crate::model::included::InSeries;
 use crate::model::schedule::{Schedule, ScheduleChange, wall_from_seconds};
 use crate::model::series::{Membership, Series};
 use crate::model::series_fields::{DATES, FIELDS};
+use crate::model::slug::{self, TRASHED};
 use crate::model::subscription_parts::Part;
 use crate::model::when::PointInTime;
 use crate::store::series as stored;
@@ -116,6 +117,24 @@ pub fn placed(
         Some((schedule, slug)) => Placed { slug, schedule: Some(change_to(schedule)) },
         None => Placed { slug: known.slug_of(moment), schedule: None },
     }))
+}
+
+/// Returns the slug for an event that isn't in its series yet, if its slug has a date but another
+/// name. An earlier file might have contained the event without the series.
+pub fn slug_on_joining(
+    db: &mut Db,
+    series: (i64, &Entry),
+    event: &Event,
+    occurrence: &Occurrence,
+) -> Result<Option<String>, Error> {
+    let stem = event.slug.strip_suffix(TRASHED).unwrap_or(&event.slug);
+    let Some((name, _)) = slug::dated(stem) else { return Ok(None) };
+    if stored::of_event(db, event.id)?.is_some() {
+        return Ok(None);
+    }
+    let wanted = placed(db, series, None, occurrence)?.map(|place| place.slug);
+    let has_other_name = |wanted: &String| slug::dated(wanted).is_none_or(|(own, _)| own != name);
+    Ok(wanted.filter(has_other_name))
 }
 
 /// Returns a change that sets exactly this schedule.

@@ -128,7 +128,16 @@ fn keep(
         // A separate occurrence of another series has a different external id.
         let own = own.filter(|event| event.external_id.as_ref().is_none_or(|id| *id == entry.uid));
         let title = entry.occurrences.first().map(|one| slug::name_of_series(&one.details.title));
-        let name = own.as_ref().map(name_of).or(title).filter(|name| !name.is_empty());
+        // An earlier file might have contained the first occurrence as an override, with a title of
+        // its own.
+        let first = Entry::occurrence_id(&entry.uid, &plan.key(plan.first()));
+        let is_named = imported::revision(db, &first)?.is_none();
+        let name = own
+            .as_ref()
+            .filter(|_| is_named)
+            .map(name_of)
+            .or(title)
+            .filter(|name| !name.is_empty());
         let name = name.unwrap_or_else(|| "event".to_owned());
         let new = Series {
             id: 0,

@@ -383,11 +383,19 @@ fn update(
     let same_terms = is_removed
         || has_categories(source.subscriber, details, (old, &before))
         || held.has(Part::Categories);
-    if fields.is_empty() && same_terms && parent.is_none_or(|id| event.parent == Some(id)) {
+    let joining = match source.series.filter(|_| !is_removed) {
+        Some(series) => {
+            import_memberships::slug_on_joining(context.db, series, &event, occurrence)?
+        }
+        None => None,
+    };
+    let is_same = fields.is_empty() && same_terms && joining.is_none();
+    if is_same && parent.is_none_or(|id| event.parent == Some(id)) {
         return Ok((Some(event.id), Outcome::Unchanged));
     }
     let mut change = decode(context, source.user, Params::from_json(fields.into()), Some(&event))?;
     change.parent = parent;
+    change.post.slug = joining;
     if !same_terms {
         let with = (&before, &included);
         let (categories, tags) = terms(context.db, source.subscriber, details, with)?;

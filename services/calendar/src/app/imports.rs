@@ -413,7 +413,7 @@ impl Import {
             }
             so_far.kept.insert(occurrence.external_id.clone());
         }
-        import_kept::join(db, entry, &so_far, self.subscriber.as_ref())?;
+        import_kept::join(db, (entry, &so_far), self.subscriber.as_ref(), state.clock.unix())?;
         if let Some(series) = self.series.get_mut(&entry.uid)
             && entry.replaces.is_none()
         {

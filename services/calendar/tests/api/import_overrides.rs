@@ -55,6 +55,12 @@ async fn override_imported_before_its_series_belongs_to_it() {
             let single = format!("202704{day:02}{}", written.replace("{id}", &id));
             let all = ["20270401T100000Z Daily".to_owned(), single];
             assert_eq!(listed(&app).await, all, "{alone}");
+            // Their addresses have the name of the series.
+            let list = app.get("/events?start_date=2027-04-01").await.expect(200).json;
+            let list = list["events"].as_array().unwrap().iter();
+            let slugs: Vec<&str> = list.map(|one| one["slug"].as_str().unwrap()).collect();
+            let expected = [1, 2, 3].map(|number| format!("daily--2027-04-{number:02}"));
+            assert_eq!(slugs, expected, "{alone}");
             // Further imports of the same files change nothing.
             app.clock.advance(60);
             let before = app.get("/ical").await.text;
