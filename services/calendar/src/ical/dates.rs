@@ -151,7 +151,7 @@ impl<'a> Series<'a> {
 
     /// Converts a listed date to the same form as the series' start. If the series has times, a day
     /// gets the time of day from DTSTART, and a time keeps its instant.
-    fn take(&self, moment: Moment) -> Moment {
+    pub(super) fn take(&self, moment: Moment) -> Moment {
         match (moment, self.start) {
             (Moment::Time(at, _), Moment::Time(_, zone)) => {
                 let foreign = self.foreign_zone(zone.wall(at));

@@ -141,16 +141,7 @@ impl Entry {
         // If some dates are unreadable, extending the series later would create the wrong
         // occurrences.
         let repetition = repetition.filter(|_| !unread.added && !unread.excluded);
-        let duration = component.find("DURATION").and_then(|one| Length::read(one).ok());
-        // Other programs reject such a length, so the one of the first occurrence applies to all.
-        let duration = duration.filter(|length| length.text().is_some());
-        let length = match (component.find("DTEND"), duration, &start) {
-            (None, Some(duration), Moment::Time(..)) => duration,
-            _ => {
-                let written = (component.find("DTSTART"), component.find("DTEND"));
-                Length::written(written, (&start, &end), &clock)
-            }
-        };
+        let length = length_of(component, (&start, &end), &clock);
         let repetition = repetition.map(|mut repetition| {
             let (plan, own_end) = (&mut repetition.plan, end.clone().in_zone(&clock).wall());
             let last = match length {
@@ -331,9 +322,27 @@ fn is_key(text: &str) -> bool {
     is_form(DAY) || is_form("00000000T000000Z")
 }
 
+/// Returns the duration that all occurrences of an entry have.
+pub(super) fn length_of(
+    component: &Component,
+    (start, end): (&Moment, &Moment),
+    clock: &Zone,
+) -> Length {
+    let duration = component.find("DURATION").and_then(|one| Length::read(one).ok());
+    // Other programs reject such a length, so the one of the first occurrence applies to all.
+    let duration = duration.filter(|length| length.text().is_some());
+    match (component.find("DTEND"), duration, start) {
+        (None, Some(duration), Moment::Time(..)) => duration,
+        _ => {
+            let written = (component.find("DTSTART"), component.find("DTEND"));
+            Length::written(written, (start, end), clock)
+        }
+    }
+}
+
 /// Returns the zone in which to apply the rule and measure the duration, or `None` for all-day
 /// events. UTC times stay in UTC, even if they are displayed in a different zone.
-fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
+pub(super) fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
     let in_utc = component.find("DTSTART").is_some_and(|start| is_utc(&start.value));
     match start {
         Moment::Time(..) if in_utc => Some(Zone::utc()),

@@ -3,19 +3,26 @@
 use std::sync::Arc;
 
 use super::component::Component;
+use super::dates::Series;
 use super::details::Details;
-use super::entry::{Entry, times};
+use super::entry::{Entry, clock_of, length_of, times};
 use super::ignored::Warning;
 use super::length::Length;
 use super::moment::{EntryContext, Moment};
 use crate::model::recurrence::Rule;
 use crate::model::zone::Zone;
 
-struct Range {
+struct Range<'a> {
+    component: &'a Component,
+    context: EntryContext<'a>,
     /// The original start of the first overridden occurrence.
     from: Moment,
     /// The start that the override gives this occurrence.
     start: Moment,
+    /// The end that the override gives this occurrence.
+    end: Moment,
+    /// The zone in which the occurrences are moved.
+    clock: Zone,
     length: Length,
     details: Arc<Details>,
     is_cancelled: bool,
@@ -77,39 +84,44 @@ impl Component {
     }
 }
 
-impl Range {
+impl<'a> Range<'a> {
     fn read(
-        component: &Component,
-        context: EntryContext<'_>,
-    ) -> Result<(Range, Vec<Warning>), String> {
+        component: &'a Component,
+        context: EntryContext<'a>,
+    ) -> Result<(Range<'a>, Vec<Warning>), String> {
         let property = component.find("RECURRENCE-ID").ok_or("RECURRENCE-ID is missing")?;
         let from = Moment::read(property, context)?;
         let mut warnings: Vec<Warning> = component.ignored_rule().into_iter().collect();
         let (start, end) = times(component, context, &mut warnings)?;
-        let clock = match &start {
-            Moment::Time(_, zone) => zone.clone(),
-            Moment::Day(_) => Zone::utc(),
-        };
-        let written = (component.find("DTSTART"), component.find("DTEND"));
-        let length = Length::written(written, (&start, &end), &clock);
+        let clock = clock_of(component, &start).unwrap_or_else(Zone::utc);
+        let length = length_of(component, (&start, &end), &clock);
         let is_cancelled = component.is_cancelled();
         let details = Arc::new(Details::read(component, &mut warnings));
-        Ok((Range { from, start, length, details, is_cancelled }, warnings))
+        let range =
+            Range { component, context, from, start, end, clock, length, details, is_cancelled };
+        Ok((range, warnings))
     }
 
-    /// Shifts an occurrence by the same amount as the first overridden one. Returns `None` if the
-    /// result is out of range.
-    fn moved(&self, start: &Moment) -> Option<Moment> {
-        let from = match &self.start {
-            Moment::Time(_, zone) => self.from.clone().in_zone(zone),
-            Moment::Day(_) => self.from.clone(),
-        };
-        let delta = from.wall().until(self.start.wall()).ok()?;
-        let old = match &self.start {
-            Moment::Time(_, zone) => start.clone().in_zone(zone),
-            Moment::Day(_) => start.clone(),
-        };
-        Some(self.start.at(old.wall().checked_add(delta).ok()?))
+    /// Returns the start and end of an occurrence, given its original start. It is shifted by the
+    /// same amount as the first overridden one, in local time. Returns `None` if the result is out
+    /// of range.
+    fn moved(&self, original: &Moment) -> Option<(Moment, Moment)> {
+        if original.seconds() == self.from.seconds() {
+            return Some((self.start.clone(), self.end.clone()));
+        }
+        let first = self.start.clone().in_zone(&self.clock);
+        let series = Series::new(self.component, &first, self.context);
+        let wall = |moment: &Moment| series.take(moment.clone()).wall();
+        let delta = wall(&self.from).until(series.wall).ok()?;
+        let start = series.at(wall(original).checked_add(delta).ok()?);
+        let end = series.end_of(&start, self.length)?;
+        Some(match &self.start {
+            // A time in UTC can be displayed in another zone.
+            Moment::Time(_, zone) if *zone != self.clock => {
+                (start.in_zone(zone), end.in_zone(zone))
+            }
+            _ => (start, end),
+        })
     }
 }
 
@@ -119,7 +131,7 @@ impl Entry {
     #[must_use]
     pub fn with_ranges<'a>(
         mut self,
-        ranges: &[Component],
+        ranges: &'a [Component],
         context: impl Fn(&Component) -> EntryContext<'a>,
     ) -> Entry {
         let mut read = Vec::new();
@@ -141,9 +153,7 @@ impl Entry {
             let Some(range) = range_of(*original) else { continue };
             if range.is_cancelled {
                 occurrence.is_cancelled = true;
-            } else if let Some(start) = range.moved(&occurrence.start)
-                && let Some(end) = range.length.end_of(&start)
-            {
+            } else if let Some((start, end)) = range.moved(&occurrence.start) {
                 (occurrence.start, occurrence.end) = (start, end);
                 occurrence.details = Arc::clone(&range.details);
             }

@@ -1,4 +1,5 @@
-//! Imports of overrides that are in other files than their series, or that lack details.
+//! Imports of overrides that are in other files than their series, that lack details, or that apply
+//! to all later occurrences.
 
 use crate::app::App;
 use crate::filtered_feeds::{entries, value};
@@ -97,4 +98,77 @@ async fn date_that_a_file_cancels_without_details_is_not_part_of_the_rule_in_fee
     // The file no longer cancels the date.
     assert_eq!(counts(&app, calendar("", &[series])).await, [0, 1, 2, 0, 0]);
     assert_eq!(listed(&app).await, ["20270401T100000Z Daily"]);
+}
+
+/// A zone that only the file defines, with the clock changes of Vienna.
+const CLUB: &str = "BEGIN:VTIMEZONE\nTZID:Club Time\nBEGIN:STANDARD\nDTSTART:19701025T030000\n\
+    RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU\nTZOFFSETFROM:+0200\nTZOFFSETTO:+0100\nEND:STANDARD\n\
+    BEGIN:DAYLIGHT\nDTSTART:19700329T020000\nRRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU\n\
+    TZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nEND:DAYLIGHT\nEND:VTIMEZONE";
+
+#[actix_web::test]
+async fn override_of_all_later_occurrences_keeps_local_times_across_clock_changes() {
+    let autumn = ("20271029T220000", "20271030T220000");
+    let spring = ("20270326T220000", "20270327T220000");
+    for ((first, from), start, end, expected) in [
+        (
+            autumn,
+            "20271030T230000",
+            "DTEND;TZID={zone}:20271031T040000",
+            ["10-30 21:00 10-31 03:00", "10-31 22:00 11-01 03:00", "11-01 22:00 11-02 03:00"],
+        ),
+        (
+            autumn,
+            "20271030T230000",
+            "DURATION:PT5H",
+            ["10-30 21:00 10-31 02:00", "10-31 22:00 11-01 03:00", "11-01 22:00 11-02 03:00"],
+        ),
+        (
+            autumn,
+            "20271030T230000",
+            "DURATION:P1D",
+            ["10-30 21:00 10-31 22:00", "10-31 22:00 11-01 22:00", "11-01 22:00 11-02 22:00"],
+        ),
+        (
+            autumn,
+            "20271031T050000",
+            "DTEND;TZID={zone}:20271031T070000",
+            ["10-31 04:00 10-31 06:00", "11-01 04:00 11-01 06:00", "11-02 04:00 11-02 06:00"],
+        ),
+        (
+            spring,
+            "20270327T230000",
+            "DTEND;TZID={zone}:20270328T040000",
+            ["03-27 22:00 03-28 02:00", "03-28 21:00 03-29 02:00", "03-29 21:00 03-30 02:00"],
+        ),
+        // The clocks skip the start of the first one.
+        (
+            spring,
+            "20270328T023000",
+            "DTEND;TZID={zone}:20270328T043000",
+            ["03-28 01:30 03-28 02:30", "03-29 00:30 03-29 02:30", "03-30 00:30 03-30 02:30"],
+        ),
+    ] {
+        for zone in ["Europe/Vienna", "Club Time"] {
+            let series = format!(
+                "UID:s\nDTSTART;TZID={zone}:{first}\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=4\n\
+                 SUMMARY:Night"
+            );
+            let end = end.replace("{zone}", zone);
+            let later = format!(
+                "UID:s\nRECURRENCE-ID;RANGE=THISANDFUTURE;TZID={zone}:{from}\n\
+                 DTSTART;TZID={zone}:{start}\n{end}\nSUMMARY:Later"
+            );
+            let app = App::new().await;
+            let file = calendar(CLUB, &[&series, &later]);
+            assert_eq!(counts(&app, &file).await, [4, 0, 0, 0, 0], "{zone} {start} {end}");
+            let list = app.get("/events?search=later").await.expect(200).json;
+            let times = list["events"].as_array().unwrap().iter().map(|event| {
+                let text = |name: &str| event[name].as_str().unwrap()[5..16].to_owned();
+                format!("{} {}", text("utc_start_date"), text("utc_end_date"))
+            });
+            assert_eq!(times.collect::<Vec<_>>(), expected, "{zone} {start} {end}");
+            assert_eq!(counts(&app, &file).await, [0, 0, 4, 0, 0], "{zone} {start} {end}");
+        }
+    }
 }
