@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use auth::{Gate, KeyStore, Quotas};
-use database::{DatabaseError, Db, Pools, WorkerReader};
+use database::{Backend, DatabaseError, Db, Pools, WorkerReader};
 use domain::{Sha1Digest, SharedClock};
 use shell::SettingError;
 use tokio::sync::Mutex;
@@ -18,6 +18,7 @@ use crate::model::verification::DenyList;
 use crate::model::{BlockList, OptOut};
 use crate::policy::KeyPolicy;
 use crate::store::accounts::{AccountFilters, AccountRow};
+use crate::store::known_keys::SharedKeys;
 use crate::store::layout::Layout;
 use crate::store::reader_cache::ReaderCache;
 use crate::store::{blocks, breaches, opt_outs, server_keys, versions};
@@ -33,6 +34,8 @@ struct Inner {
     pools: Pools,
     layout: Layout,
     reader: WorkerReader<ReaderCache>,
+    /// Only on PostgreSQL. Connections to SQLite have their own caches.
+    shared_keys: Option<SharedKeys>,
     clock: SharedClock,
     gate: Gate,
     quotas: Quotas,
@@ -170,6 +173,8 @@ impl State {
         Ok(Self {
             inner: Arc::new(Inner {
                 reader: WorkerReader::new(pools.clone(), AccountFilters::default()),
+                shared_keys: (pools.backend() == Backend::Postgres)
+                    .then(|| SharedKeys::new(pools.clone())),
                 gate,
                 quotas,
                 pools,
@@ -199,6 +204,11 @@ impl State {
     /// Returns the reader for short queries during a request.
     pub fn reader(&self) -> &WorkerReader<ReaderCache> {
         &self.inner.reader
+    }
+
+    /// Returns the cache of API keys. `None` on SQLite.
+    pub fn shared_keys(&self) -> Option<&SharedKeys> {
+        self.inner.shared_keys.as_ref()
     }
 
     pub fn clock(&self) -> &SharedClock {

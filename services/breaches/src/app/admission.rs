@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use auth::{Finding, Presented, QuotaId};
-use database::Db;
+use database::{Backend, Db};
 use domain::{DomainName, EmailAddress, Sha1Digest};
+use futures_util::future::Either;
 
 use super::charge;
 use super::context::RequestContext;
@@ -68,7 +69,7 @@ pub struct SearchedAddress {
     pub row: Option<AccountRow>,
 }
 
-/// Runs a keyed operation. The checks and reads take a single trip to the database.
+/// Runs a keyed operation. The checks and reads use a single connection.
 pub fn run_keyed<T: Send + 'static, W>(
     state: &State,
     request: KeyedRequest,
@@ -77,16 +78,14 @@ pub fn run_keyed<T: Send + 'static, W>(
 where
     W: FnOnce(&mut Db, &RequestContext, &Caller) -> Result<T, Error> + Send + 'static,
 {
-    let mut context = RequestContext::new(state);
     let short = request.operation.bucket() == Bucket::Search;
-    state.reader().read(short, move |db, cache| {
-        context.view = cache.as_ref().and_then(|cache| cache.view.clone());
-        let caller = admit(db, cache, &context, request)?;
-        work(db, &context, &caller)
+    read_keyed(state, short, request, move |db, cache, context, request| {
+        let caller = admit(db, cache, context, request)?;
+        work(db, context, &caller)
     })
 }
 
-/// Runs a keyed search by address. The checks and reads take a single trip to the database.
+/// Runs a keyed search by address. The checks and reads use a single connection.
 ///
 /// Invalid input is reported only after the key, rate limit and plan have been checked.
 pub fn run_keyed_search<I: Send + 'static, T: Send + 'static, W>(
@@ -100,23 +99,55 @@ where
         + Send
         + 'static,
 {
-    let mut context = RequestContext::new(state);
-    state.reader().read(true, move |db, cache| {
-        context.view = cache.as_ref().and_then(|cache| cache.view.clone());
-        let (address, input) = match input {
-            Ok(input) => input,
-            Err(error) => return Err(admit(db, cache, &context, request).err().unwrap_or(error)),
-        };
+    read_keyed(state, true, request, move |db, cache, context, request| {
+        let caller = admit(db, cache, context, request)?;
+        let (address, input) = input?;
         let digest = address.sha1();
         let key = AccountKey::of(&digest);
-        let (caller, rows) = admit_with_accounts(db, cache, &context, request, key)?;
-        let rows = match rows {
-            Some(rows) => rows,
-            None => accounts::with_key(db, context.view.as_deref(), key)?,
+        let rows = match db.backend() {
+            Backend::Sqlite => accounts::with_key(db, context.view.as_deref(), key)?,
+            Backend::Postgres => {
+                accounts::routed_with_key(db, context.state.account_filters(), key)?
+            }
         };
         let row = accounts::pick(rows, &address);
-        work(db, &context, &caller, SearchedAddress { address, digest, row }, input)
+        work(db, context, &caller, SearchedAddress { address, digest, row }, input)
     })
+}
+
+/// Runs the database work of a keyed request. On PostgreSQL, its key is first looked up in the
+/// cache.
+fn read_keyed<T: Send + 'static, W>(
+    state: &State,
+    short: bool,
+    request: KeyedRequest,
+    work: W,
+) -> impl Future<Output = Result<T, Error>> + use<T, W>
+where
+    W: FnOnce(&mut Db, Option<&mut ReaderCache>, &RequestContext, KeyedRequest) -> Result<T, Error>
+        + Send
+        + 'static,
+{
+    let context = RequestContext::new(state);
+    let state = state.clone();
+    let digest = *request.presented.digest();
+    let read = move |state: &State, mut context: RequestContext| {
+        state.reader().read(short, move |db, cache| {
+            context.view = cache.as_ref().and_then(|cache| cache.view.clone());
+            work(db, cache, &context, request)
+        })
+    };
+    if state.shared_keys().is_none() {
+        return Either::Left(read(&state, context));
+    }
+    // Boxed to keep the future small on SQLite.
+    Either::Right(Box::pin(async move {
+        let mut context = context;
+        if let Some(keys) = state.shared_keys() {
+            context.known_key = keys.find(&digest, context.now).await;
+        }
+        read(&state, context).await
+    }))
 }
 
 /// Performs checks 5 to 7.
@@ -127,9 +158,16 @@ fn admit(
     request: KeyedRequest,
 ) -> Result<Caller, Error> {
     let digest = request.presented.digest();
-    let found = match cache {
-        Some(cache) => cache.known_keys.find(db, digest, context.now)?,
-        None => key_holders::find(db, digest, context.now)?,
+    let found = match (cache, &context.known_key.lookup) {
+        (Some(cache), _) => cache.known_keys.find(db, digest, context.now)?,
+        (None, Some(known)) => known.clone(),
+        (None, None) => {
+            let found = key_holders::find(db, digest, context.now)?;
+            if let Some(keys) = context.state.shared_keys() {
+                keys.keep(&context.known_key, digest, &found);
+            }
+            found
+        }
     };
     let domain = match &found {
         KeyLookup::Live(holder) => charged_domain(db, context, &request, holder)?,
@@ -150,29 +188,6 @@ fn charged_domain(
     let controlled = *domain == context.settings().test_email_domain
         || domain_controls::verified(db, holder.subscriber, domain.as_str())?.is_some();
     Ok(controlled.then(|| domain.clone()))
-}
-
-/// Performs checks 5 to 7 for a search by address. On a single database server, a key that isn't
-/// cached is read in the same round trip as the accounts with the key `wanted`.
-fn admit_with_accounts(
-    db: &mut Db,
-    cache: Option<&mut ReaderCache>,
-    context: &RequestContext,
-    request: KeyedRequest,
-    wanted: AccountKey,
-) -> Result<(Caller, Option<Vec<AccountRow>>), Error> {
-    if cache.is_some() {
-        return Ok((admit(db, cache, context, request)?, None));
-    }
-    if context.state.layout().is_distributed() {
-        // A join with the coordinator's tables would make it ship them to every server.
-        let caller = admit(db, cache, context, request)?;
-        let filters = context.state.account_filters();
-        return Ok((caller, Some(accounts::routed_with_key(db, filters, wanted)?)));
-    }
-    let digest = request.presented.digest();
-    let (found, rows) = key_holders::find_with_account(db, digest, wanted, context.now)?;
-    Ok((decide(context, request, found)?, rows))
 }
 
 /// Charges the request, then checks subscription and plan.

@@ -9,6 +9,7 @@ use crate::config::Settings;
 use crate::model::{AccountKey, Catalogue, OptOut};
 use crate::state::{Snapshot, State};
 use crate::store::accounts::AccountView;
+use crate::store::known_keys::KnownKey;
 
 /// Server state, snapshot and time for a single request.
 #[derive(Clone)]
@@ -20,6 +21,8 @@ pub struct RequestContext {
     pub now: i64,
     /// View of the accounts within the request's transaction, if any.
     pub view: Option<Arc<AccountView>>,
+    /// What is known about the request's API key without reading it.
+    pub known_key: KnownKey,
 }
 
 impl RequestContext {
@@ -30,6 +33,7 @@ impl RequestContext {
             now: state.clock().unix(),
             state: state.clone(),
             view: None,
+            known_key: KnownKey::default(),
         }
     }
 

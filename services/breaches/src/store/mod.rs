@@ -11,6 +11,7 @@ pub mod domain_controls;
 pub mod domain_inheritance;
 pub mod jobs;
 pub mod key_holders;
+pub(crate) mod known_keys;
 pub(crate) mod layout;
 pub(crate) mod lease;
 pub mod load_connections;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use database::{DatabaseError, Db};
 
 use super::accounts::{AccountFilters, AccountView};
-use super::key_holders::KnownKeys;
+use super::known_keys::KnownKeys;
 
 /// API keys that a connection has looked up, and a view of the accounts for its transaction.
 #[derive(Debug, Default)]

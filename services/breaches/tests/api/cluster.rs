@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use breaches::jobs::{AccountsOptions, clean, examine, retire};
 use breaches::model::{AccountKey, OptOut};
 use breaches::store::accounts::{
-    AccountWriter, Linked, NewAccount, Placement, StripStatements, StripStep, by_key, one_key,
-    one_page, one_range, placement_in_table,
+    AccountWriter, Linked, NewAccount, Placement, StripStatements, StripStep, one_key, one_page,
+    one_range, placement_in_table,
 };
 use breaches::store::{
     Layout, accounts, breaches as store_breaches, cluster, load_connections, mail_domains, pastes,
@@ -63,7 +63,6 @@ async fn a_key_a_range_a_page_and_a_purge_ask_one_server_each() {
     let mut db = app.context.pools.connect().unwrap();
     let Db::Pg(conn) = &mut db else { panic!("this is PostgreSQL") };
     assert_asks_one_server(conn, one_key(7));
-    assert_asks_one_server(conn, by_key(7));
     let (low, high) = (7 << 40, (8 << 40) - 1);
     assert_asks_one_server(conn, one_range(low, high));
     assert_asks_one_server(conn, one_page(low, (1 << 52) - 1, 5_000));

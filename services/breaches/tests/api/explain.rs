@@ -111,10 +111,13 @@ async fn every_lookup_uses_the_intended_index() {
             diesel::sql_query(statement).execute(conn).unwrap();
         }
     }
-    let point = plan!(&mut db, accounts::by_key(7), "2048::SMALLINT, 7");
+    let point = match db {
+        Db::Sqlite(_) => plan!(&mut db, accounts::by_key(7), ""),
+        Db::Pg(_) => plan!(&mut db, accounts::one_key(7), "2048::SMALLINT, 7"),
+    };
     assert_uses(&point, &["SEARCH account USING PRIMARY KEY (k=?)"], &["_pkey", "k = "]);
-    let both = plan!(&mut db, key_holders::with_account(&[0], 7), "7, '\\x00'");
-    assert_uses(&both, &["SEARCH account USING PRIMARY KEY (k=?)"], &["k = ", "digest = "]);
+    let holder = plan!(&mut db, key_holders::by_digest(&[0]), "'\\x00'");
+    assert_uses(&holder, &["(digest=?)"], &["digest = "]);
     let own = plan!(&mut db, key_holders::by_owner("x"), "'x'");
     assert_uses(&own, &["api_key_owner (owner=?)"], &["api_key_owner"]);
     let range = match db {

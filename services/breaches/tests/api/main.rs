@@ -11,6 +11,7 @@ mod breached_domain;
 mod browser;
 mod bulk_check;
 mod bulk_stream;
+mod cached_keys;
 mod caching;
 mod catalogue;
 mod claims;

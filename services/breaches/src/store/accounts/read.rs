@@ -3,16 +3,17 @@
 //! On SQLite, an account's breaches are the union of its row and its entries in runs. Accounts
 //! found only in runs have the sequence number [`IN_RUNS`].
 
-use database::{DatabaseError, Db, on_backend};
+use database::{DatabaseError, Db};
 use diesel::dsl::{auto_type, exists, not};
 use diesel::prelude::*;
 use domain::EmailAddress;
 
+use super::routed;
 use super::runs::{self, AccountView, RunAccount};
 use crate::model::{AccountKey, address_text, id_list};
 use crate::store::mail_domains;
 use crate::store::schema::{account, domain_account, mail_domain, paste_account, stealer_log};
-use crate::store::shard::{self, KeyBetween, KeyIs};
+use crate::store::shard::{self, KeyBetween};
 
 /// Sequence number of accounts that don't have a row. Pastes and stealer logs never refer to them.
 pub const IN_RUNS: i16 = -1;
@@ -60,12 +61,11 @@ impl AccountRow {
     }
 }
 
-/// Query for accounts by key. There's more than one only if the first 8 bytes of their SHA-1 hashes
-/// collide.
+/// Query for accounts by key, for SQLite. There's more than one only if the first 8 bytes of their
+/// SHA-1 hashes collide.
 #[auto_type]
 pub fn by_key(k: i64) -> _ {
-    let has_key: KeyIs<account::table> = shard::key_is(k);
-    account::table.inner_join(mail_domain::table).filter(has_key).select((
+    account::table.inner_join(mail_domain::table).filter(account::k.eq(k)).select((
         account::k,
         account::seq,
         account::local,
@@ -165,7 +165,7 @@ pub fn with_key(
     key: AccountKey,
 ) -> Result<Vec<AccountRow>, DatabaseError> {
     let conn = match db {
-        Db::Pg(conn) => return Ok(by_key(key.0).load(conn)?),
+        Db::Pg(_) => return routed::with_key(db, key),
         Db::Sqlite(conn) => conn,
     };
     let rows: Vec<(AccountRow, i32)> = by_key_with_domain(key.0).load(conn)?;
@@ -204,7 +204,10 @@ fn domains_of(
 
 /// Reads accounts by key, ignoring any that are only in runs.
 pub fn in_table(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
-    Ok(on_backend!(db, conn => by_key(key.0).load(conn))?)
+    match db {
+        Db::Pg(_) => routed::with_key(db, key),
+        Db::Sqlite(conn) => Ok(by_key(key.0).load(conn)?),
+    }
 }
 
 /// Finds the row for `address` among the rows with its key.

@@ -1,7 +1,8 @@
-//! Reads accounts from a distributed database.
+//! Reads accounts from PostgreSQL, also if they are spread over several servers.
 //!
 //! Queries include the shard and don't use joins, so Citus can send each one to a single server
-//! with little planning. Domain names are looked up on the coordinator.
+//! with little planning. Domain names are looked up on the coordinator. On a single server, a
+//! generic plan made before the tables have statistics would join by reading all domains.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -54,6 +55,12 @@ pub fn one_page(low: i64, high: i64, limit: i64) -> _ {
 }
 
 /// Reads accounts by key.
+pub(super) fn with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
+    let rows = one_key(key.0).load(db)?;
+    named(db, rows)
+}
+
+/// Like [`with_key`], but reads only the domain names that aren't cached.
 pub fn routed_with_key(
     db: &mut Db,
     filters: &AccountFilters,
