@@ -40,8 +40,9 @@ impl Random {
     pub fn seek(&mut self, index: u64) {
         match &mut self.source {
             Source::Key(stream) => {
-                stream.set_stream(index);
+                // In the other order, the generator would compute words that are not used.
                 stream.set_word_pos(0);
+                stream.set_stream(index);
             }
             Source::Row(state) => *state = mixed(index),
         }
