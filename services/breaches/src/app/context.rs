@@ -21,7 +21,7 @@ pub struct RequestContext {
     pub now: i64,
     /// View of the accounts within the request's transaction, if any.
     pub view: Option<Arc<AccountView>>,
-    /// What is known about the request's API key without reading it.
+    /// The request's API key, as far as it is cached.
     pub known_key: KnownKey,
 }
 

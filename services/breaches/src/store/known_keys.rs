@@ -102,7 +102,7 @@ pub struct SharedKeys {
     known: Mutex<Holders>,
 }
 
-/// What [`SharedKeys`] knows about a key.
+/// The result of a search in [`SharedKeys`].
 #[derive(Clone, Debug, Default)]
 pub struct KnownKey {
     /// `None` if the version could not be read, and on SQLite.

@@ -1,3 +1,2 @@
--- SQLite itself tells a connection whether others have committed, so only PostgreSQL needs the
--- version of the keys.
+-- Only PostgreSQL needs a version of the keys, because SQLite has data_version.
 SELECT 1;

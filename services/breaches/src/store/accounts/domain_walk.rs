@@ -4,7 +4,8 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, SmallInt, Text};
 
-use super::read::{AccountRow, by_domain};
+use super::read::by_domain;
+use super::rows::AccountRow;
 use super::runs;
 use crate::store::schema::domain_account;
 use crate::store::{mail_domains, unfiled_accounts};

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
-use super::read::{AccountRow, joined};
+use super::read::joined;
 use super::routed;
+use super::rows::AccountRow;
 use super::runs::{self, AccountView};
 use crate::model::AccountKey;
 use crate::store::schema::{account, mail_domain};

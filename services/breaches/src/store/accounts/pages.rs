@@ -2,8 +2,9 @@
 
 use database::{DatabaseError, Db};
 
-use super::read::{AccountRow, after};
+use super::read::after;
 use super::routed::ShardWalk;
+use super::rows::AccountRow;
 use crate::store::layout::Layout;
 
 /// How many accounts to read per query.

@@ -9,57 +9,12 @@ use diesel::prelude::*;
 use domain::EmailAddress;
 
 use super::routed;
+use super::rows::{AccountRow, IN_RUNS, RangeRow};
 use super::runs::{self, AccountView, RunAccount};
-use crate::model::{AccountKey, address_text, id_list};
+use crate::model::{AccountKey, address_text};
 use crate::store::mail_domains;
 use crate::store::schema::{account, domain_account, mail_domain, paste_account, stealer_log};
 use crate::store::shard::{self, KeyBetween};
-
-/// Sequence number of accounts that don't have a row. Pastes and stealer logs never refer to them.
-pub const IN_RUNS: i16 = -1;
-
-/// An account along with its domain's name.
-#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
-pub struct AccountRow {
-    /// Account key; see [`AccountKey`].
-    pub k: i64,
-    /// Sequence number among addresses with this key, or [`IN_RUNS`].
-    pub seq: i16,
-    /// Local part as stored; see [`address_text`].
-    pub local: String,
-    /// Domain as A-labels.
-    pub domain: String,
-    /// Packed breach ids.
-    pub breaches: Vec<u8>,
-}
-
-impl AccountRow {
-    /// Returns the normalized address.
-    pub fn address(&self) -> String {
-        address_text::full_text(&self.local, &self.domain)
-    }
-
-    /// Returns the local part without the original spelling of the domain.
-    pub fn alias(&self) -> &str {
-        address_text::alias(&self.local)
-    }
-
-    /// Converts an account from a run.
-    pub(super) fn of_run(account: RunAccount, domain: String) -> Self {
-        let RunAccount { k, local, breaches, .. } = account;
-        Self { k, seq: IN_RUNS, local, domain, breaches }
-    }
-
-    /// Merges in breaches found in runs.
-    pub(super) fn add(&mut self, breaches: &[u8]) {
-        self.breaches = merged(&self.breaches, breaches);
-    }
-
-    /// Returns the key as an [`AccountKey`].
-    pub fn key(&self) -> AccountKey {
-        AccountKey(self.k)
-    }
-}
 
 /// Query for accounts by key, for SQLite. There's more than one only if the first 8 bytes of their
 /// SHA-1 hashes collide.
@@ -81,17 +36,6 @@ fn by_key_with_domain(k: i64) -> _ {
         (account::k, account::seq, account::local, mail_domain::name, account::breaches),
         account::domain_id,
     ))
-}
-
-/// An account in a range. Doesn't include the key because it can be computed from the address.
-#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
-pub struct RangeRow {
-    /// Local part as stored; see [`address_text`].
-    pub local: String,
-    /// Domain as A-labels.
-    pub domain: String,
-    /// Packed breach ids.
-    pub breaches: Vec<u8>,
 }
 
 /// Query for accounts with keys from `low` to `high`.
@@ -245,7 +189,7 @@ fn merged_range(
     let mut others = runs::between(conn, view, low.0, high.0)?;
     others.retain(|RunAccount { domain_id, local, breaches, .. }| {
         let row = rows.iter_mut().find(|(row, id)| id == domain_id && row.local == *local);
-        row.map(|(row, _)| row.breaches = merged(&row.breaches, breaches)).is_none()
+        row.map(|(row, _)| row.add(breaches)).is_none()
     });
     let domains = domains_of(conn, view, &others)?;
     let others = others.into_iter().zip(domains);
@@ -255,10 +199,6 @@ fn merged_range(
         breaches,
     });
     Ok(rows.into_iter().map(|(row, _)| row).chain(others).collect())
-}
-
-fn merged(list: &[u8], more: &[u8]) -> Vec<u8> {
-    id_list::union(list, more).unwrap_or_else(|| list.to_vec())
 }
 
 /// How many accounts to read per query.

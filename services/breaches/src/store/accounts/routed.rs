@@ -10,7 +10,7 @@ use database::{DatabaseError, Db};
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
 
-use super::read::{AccountRow, RangeRow};
+use super::rows::{AccountRow, RangeRow};
 use super::runs::AccountFilters;
 use crate::model::AccountKey;
 use crate::store::mail_domains;
