@@ -118,5 +118,5 @@ fn json_log_format_makes_every_line_json() {
         (code, &last["level"], &last["target"]),
         (Some(1), &"ERROR".into(), &"fatal".into())
     );
-    assert!(last["message"].as_str().unwrap().contains("(BIND): Address already in use"));
+    assert!(last["message"].as_str().unwrap().contains("(BIND): it is in use by another program"));
 }
