@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn id_of_a_removed_name_is_not_reused() {
         let database = testkit::Database::new();
-        let pools = database.open(&[&MIGRATIONS]);
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let given = pools.write_blocking(|db| {
             let odd = ids(db, &["odd domain"])?["odd domain"];
             each_odd(db, true)?;
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn cleaning_keeps_websites_of_stealer_logs() {
         let database = testkit::Database::new();
-        let pools = database.open(&[&MIGRATIONS]);
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let left = pools.write_blocking(|db| {
             let website_id = ids(db, &["odd website"])?["odd website"];
             let pair = stealer_logs::NewPair { k: 1, seq: 0, website_id, breach_id: 1 };
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn website_that_cannot_be_a_mail_domain_is_not_odd() {
         let database = testkit::Database::new();
-        let pools = database.open(&[&MIGRATIONS]);
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let odd = pools.write_blocking(|db| {
             let known = ids(db, &["my--shop.example", "my--mail.example"])?;
             let website_id = known["my--shop.example"];
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn known_name_is_not_read_again() {
         let database = testkit::Database::new();
-        let pools = database.open(&[&MIGRATIONS]);
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let known = KnownNames::default();
         let names = pools.write_blocking(|db| {
             let kept = ids(db, &["kept.example"])?["kept.example"];
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn only_names_that_are_not_known_are_read_together() {
         let database = testkit::Database::new();
-        let pools = database.open(&[&MIGRATIONS]);
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let known = KnownNames::default();
         let (found, expected) = pools
             .write_blocking(|db| {

@@ -45,7 +45,8 @@ pub use layout::Layout;
 use database::Migrations;
 use diesel_migrations::embed_migrations;
 
-/// Our migrations, which run after those of `auth`.
+/// Our migrations. They run after those of `auth`, because on PostgreSQL they add triggers to its
+/// tables.
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: embed_migrations!("migrations/sqlite"),
     postgres: embed_migrations!("migrations/postgres"),

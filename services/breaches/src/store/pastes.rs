@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn account_in_more_pastes_than_sqlite_has_variables_is_read() {
         let database = testkit::Database::new();
-        let pools = database.open(&[&crate::store::MIGRATIONS]);
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
         let found = pools.write_blocking(|db| {
             let (source, id) = ("Pastebin".to_owned(), "1".to_owned());
             let paste = Paste { source, id, title: None, date: None, email_count: 1 };

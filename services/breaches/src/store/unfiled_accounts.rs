@@ -163,7 +163,7 @@ mod tests {
 
     /// Opens a SQLite database in which the accounts `a`, `b` and `c` lack their index entries.
     fn unfiled(database: &testkit::Database) -> Pools {
-        let pools = database.open(&[&MIGRATIONS]);
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let fill = |db: &mut Db| {
             for name in ["a", "b", "c"] {
                 account_links::ensure(db, &address(name))?;

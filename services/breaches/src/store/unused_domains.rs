@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn page_of_domains_is_examined_and_removed_with_a_few_statements() {
         let database = testkit::Database::new();
-        let pools = database.open(&[&MIGRATIONS]);
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let names: Vec<String> = (0..60).map(|n| format!("d{n}.example")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let statements = Arc::new(AtomicUsize::new(0));

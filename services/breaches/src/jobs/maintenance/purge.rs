@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn purge_has_short_transactions_on_sqlite_only_while_another_job_runs() {
         let database = testkit::Database::new();
-        let pools = database.open(&[&MIGRATIONS]);
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let targets = pools.write_blocking(|db| {
             let purge = jobs::begin(db, "purge", "", "Alpha", 100)?;
             let target = |db: &mut Db, now: i64| {

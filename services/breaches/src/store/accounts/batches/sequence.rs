@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn each_link_gets_the_number_of_its_own_account() {
         let database = testkit::Database::new();
-        let pools = database.open(&[&crate::store::MIGRATIONS]);
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
         let found = pools.write_blocking(|db| {
             let ids = mail_domains::ids(db, &["a.example", "b.example"])?;
             let account = |k, local, domain: &str| {
