@@ -1,5 +1,6 @@
 //! Opens and configures connections.
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -107,8 +108,9 @@ impl Connector {
     }
 }
 
-/// Adds the usual cause to SQLite's message if it can't create its journals, for example on a
-/// read-only disk. SQLite's message only mentions the database file.
+/// Adds the cause to SQLite's message if the database file can't be read, or the usual cause if
+/// SQLite can't create its journals, for example on a read-only disk. SQLite's message only mentions
+/// the database file.
 fn explained(path: &Path, text: String) -> String {
     let is_refused = ["unable to open database file", "attempt to write a readonly database"]
         .iter()
@@ -120,6 +122,11 @@ fn explained(path: &Path, text: String) -> String {
     });
     if !is_refused || path.is_dir() || journals.iter().all(|journal| journal.is_file()) {
         return text;
+    }
+    // SQLite's message is the same if the user may not read the database file. Without journals,
+    // nothing in this process holds a lock on the file, so closing it again doesn't release any.
+    if let Err(error) = File::open(path) {
+        return format!("{text}: {error}");
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let [wal, shm] = journals

@@ -1,5 +1,7 @@
 //! Errors for the operator when the database cannot be opened.
 
+use std::os::unix::net::UnixListener;
+
 use database::{DatabaseError, DatabaseSettings, Db};
 use testkit::Database;
 
@@ -84,6 +86,17 @@ fn journals_that_cannot_be_created_are_named() {
         database.folder().display()
     );
     assert!(text.ends_with(&cause), "{text}");
+}
+
+#[test]
+fn file_that_cannot_be_read_is_reported_with_the_cause() {
+    let folder = Database::in_file();
+    let path = folder.folder().join("test.socket");
+    // Unlike a file with restricted permissions, not even root can open a socket.
+    let _socket = UnixListener::bind(&path).unwrap();
+    let text = refusal(&format!("sqlite://{}", path.display()));
+    assert!(text.ends_with(": No such device or address (os error 6)"), "{text}");
+    assert!(!text.contains("writable"), "{text}");
 }
 
 #[test]
