@@ -113,9 +113,13 @@ pub enum Error {
     /// Rejected by the HTTP parser with this status.
     #[error("The request could not be read.")]
     Rejected(StatusCode),
-    /// The database is down or overloaded.
+    /// A mail server or name server is unavailable.
     #[error("The service is temporarily unavailable.")]
     Unavailable,
+    /// The database is down or overloaded. The cause is logged but not sent to the client, who gets
+    /// the message of [`Error::Unavailable`].
+    #[error("{0}")]
+    Database(DatabaseError),
     /// A bug or a corrupt database. The cause is logged but not sent to the client.
     #[error("{0}")]
     Internal(String),
@@ -198,7 +202,9 @@ impl Error {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Blocked | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Blocked | Self::Unavailable | Self::Database(_) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -221,6 +227,7 @@ impl Error {
     pub fn body(&self) -> ErrorBody {
         let message = match self {
             Self::Internal(_) => "The service failed.".to_owned(),
+            Self::Database(_) => Self::Unavailable.to_string(),
             other => other.to_string(),
         };
         ErrorBody { status_code: self.status().as_u16(), message }
@@ -239,7 +246,7 @@ impl ResponseError for Error {
             Self::TooMany(seconds) => {
                 response.insert_header((header::RETRY_AFTER, seconds.to_string()));
             }
-            Self::Unavailable => {
+            Self::Unavailable | Self::Database(_) => {
                 response.insert_header((header::RETRY_AFTER, RETRY_AFTER.to_string()));
             }
             Self::MethodNotAllowed(allow) => {
@@ -259,7 +266,7 @@ impl ResponseError for Error {
 impl From<DatabaseError> for Error {
     fn from(error: DatabaseError) -> Self {
         match error {
-            error if error.is_temporary() => Self::Unavailable,
+            error if error.is_temporary() => Self::Database(error),
             other => Self::Internal(other.to_string()),
         }
     }
@@ -289,5 +296,20 @@ impl ErrorFormat for ErrorBodies {
             | Fault::PayloadTooLarge { .. } => Error::Unreadable,
         };
         error.error_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_database_is_the_cause_in_the_log_but_not_in_the_response() {
+        let error = Error::from(DatabaseError::Busy);
+        assert_eq!(error.to_string(), "the database is busy or unreachable");
+        assert_eq!(error.body().message, "The service is temporarily unavailable.");
+        let response = error.error_response();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers().get(header::RETRY_AFTER).unwrap(), "5");
     }
 }

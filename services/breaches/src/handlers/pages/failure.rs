@@ -44,7 +44,7 @@ impl PageError {
                 ("Too many requests", format!("Try again in {}.", duration(*seconds)))
             }
             Self::Api(Error::Internal(_)) => ("Something went wrong", String::new()),
-            Self::Api(error) => ("That did not work", error.to_string()),
+            Self::Api(error) => ("That did not work", error.body().message),
         }
     }
 }
@@ -95,7 +95,7 @@ impl PageError {
             let to_sign_in = (header::LOCATION, HeaderValue::from_static("/sign-in"));
             return HttpResponse::SeeOther().insert_header(to_sign_in).finish();
         }
-        if let Self::Api(Error::Internal(cause)) = self {
+        if let Self::Api(cause @ (Error::Internal(_) | Error::Database(_))) = self {
             let id = shell::request_id(request).to_string();
             log::error!(request_id = id.as_str(); "a page failed: {cause}");
         }
