@@ -200,7 +200,8 @@ fn write_range(
     let rows = match context.state.layout() {
         Layout::OneServer => accounts::range(db, context.view.as_deref(), low, high)?,
         Layout::Distributed => {
-            accounts::routed_range(db, context.state.account_filters(), low, high)?
+            let filters = context.state.account_filters();
+            accounts::routed_range(db, filters, (low, high), context.now)?
         }
     };
     for row in rows {

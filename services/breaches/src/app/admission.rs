@@ -107,7 +107,8 @@ where
         let rows = match db.backend() {
             Backend::Sqlite => accounts::with_key(db, context.view.as_deref(), key)?,
             Backend::Postgres => {
-                accounts::routed_with_key(db, context.state.account_filters(), key)?
+                let filters = context.state.account_filters();
+                accounts::routed_with_key(db, filters, key, context.now)?
             }
         };
         let row = accounts::pick(rows, &address);

@@ -53,16 +53,27 @@ pub fn names(db: &mut Db, ids: &[i32]) -> Result<HashMap<i32, String>, DatabaseE
 }
 
 /// Domain names cached for all connections of the process. Without the cache, reading accounts in
-/// runs would take a statement per domain, and each lookup on a distributed database would take a
-/// second statement.
+/// runs would take a statement per domain, and each lookup on PostgreSQL would take a second
+/// statement.
 ///
-/// Entries are never invalidated, because the ids of removed domains aren't reused.
+/// The ids of removed domains aren't reused. On PostgreSQL, however, the id of a domain that a
+/// failover has lost can be assigned to another one, so the cache is cleared every minute.
 #[derive(Debug, Default)]
-pub struct KnownNames(RwLock<HashMap<i32, Box<str>>>);
+pub struct KnownNames(RwLock<Names>);
+
+#[derive(Debug, Default)]
+struct Names {
+    /// The number of the minute. Always 0 on SQLite.
+    minute: i64,
+    by_id: HashMap<i32, Box<str>>,
+}
 
 /// Maximum number of cached names. These take 5 MB if their lengths are typical, and 20 MB if
 /// they're all as long as possible.
 const MAX_KNOWN: usize = 65_536;
+
+/// How long names are cached on PostgreSQL at most, in seconds.
+const LONGEST: i64 = 60;
 
 impl KnownNames {
     /// Looks up the names of domains, in the order of their ids.
@@ -72,8 +83,8 @@ impl KnownNames {
         ids: impl Iterator<Item = i32>,
     ) -> Result<Vec<String>, DatabaseError> {
         let known: Vec<(i32, Option<String>)> = {
-            let names = self.0.read();
-            ids.map(|id| (id, names.get(&id).map(|name| name.to_string()))).collect()
+            let known = self.0.read();
+            ids.map(|id| (id, known.by_id.get(&id).map(|name| name.to_string()))).collect()
         };
         let read = |(id, known): (i32, Option<String>)| match known {
             Some(name) => Ok(name),
@@ -82,18 +93,24 @@ impl KnownNames {
         known.into_iter().map(read).collect()
     }
 
-    /// Looks up the names of domains. Reads any that aren't cached with a single statement.
+    /// Looks up the names of domains at the time `now`. Reads any that aren't cached with a single
+    /// statement. For PostgreSQL.
     pub fn by_id(
         &self,
         db: &mut Db,
         ids: &BTreeSet<i32>,
+        now: i64,
     ) -> Result<HashMap<i32, String>, DatabaseError> {
+        let minute = now / LONGEST;
+        if self.0.read().minute != minute {
+            *self.0.write() = Names { minute, by_id: HashMap::new() };
+        }
         let mut found = HashMap::with_capacity(ids.len());
         let mut missing = Vec::new();
         {
             let known = self.0.read();
             for id in ids {
-                match known.get(id) {
+                match known.by_id.get(id) {
                     Some(name) => drop(found.insert(*id, name.to_string())),
                     None => missing.push(*id),
                 }
@@ -110,7 +127,7 @@ impl KnownNames {
 
     fn read(&self, conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
         // A previous account may have added it to the cache in the meantime.
-        if let Some(name) = self.0.read().get(&id) {
+        if let Some(name) = self.0.read().by_id.get(&id) {
             return Ok(name.to_string());
         }
         let name = name(conn, id)?;
@@ -120,11 +137,11 @@ impl KnownNames {
 
     fn keep(&self, id: i32, name: &str) {
         if loaded_address::is_domain(name) {
-            let mut names = self.0.write();
-            if names.len() >= MAX_KNOWN {
-                names.clear();
+            let mut known = self.0.write();
+            if known.by_id.len() >= MAX_KNOWN {
+                known.by_id.clear();
             }
-            names.insert(id, name.into());
+            known.by_id.insert(id, name.into());
         }
     }
 }
@@ -353,7 +370,7 @@ mod tests {
             .write_blocking(|db| {
                 let new = ids(db, &["one.example", "two.example", "odd domain"])?;
                 let (one, two, odd) = (new["one.example"], new["two.example"], new["odd domain"]);
-                known.by_id(db, &[one, odd].into())?;
+                known.by_id(db, &[one, odd].into(), 0)?;
                 for id in [one, odd] {
                     diesel::update(mail_domain::table.find(id))
                         .set(mail_domain::name.eq(format!("changed{id}.example")))
@@ -365,12 +382,29 @@ mod tests {
                     // A name that is not a domain may be removed, so it is not cached.
                     (odd, format!("changed{odd}.example")),
                 ]);
-                Ok::<_, DatabaseError>((
-                    known.by_id(db, &[one, two, odd, i32::MAX].into())?,
-                    expected,
-                ))
+                let wanted = [one, two, odd, i32::MAX].into();
+                Ok::<_, DatabaseError>((known.by_id(db, &wanted, 59)?, expected))
             })
             .unwrap();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn name_is_read_again_in_the_next_minute() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let known = KnownNames::default();
+        let found = pools.write_blocking(|db| {
+            let id = ids(db, &["lost.example"])?["lost.example"];
+            let name = |db: &mut Db, now| -> Result<String, DatabaseError> {
+                Ok(known.by_id(db, &[id].into(), now)?[&id].clone())
+            };
+            name(db, 60)?;
+            diesel::update(mail_domain::table.find(id))
+                .set(mail_domain::name.eq("other.example"))
+                .execute(db)?;
+            Ok::<_, DatabaseError>([name(db, 119)?, name(db, 120)?])
+        });
+        assert_eq!(found.unwrap(), ["lost.example", "other.example"]);
     }
 }

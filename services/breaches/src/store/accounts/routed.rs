@@ -60,25 +60,26 @@ pub(super) fn with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, 
     named(db, rows)
 }
 
-/// Like [`with_key`], but reads only the domain names that aren't cached.
+/// Like [`with_key`], but reads only the domain names that aren't cached at the time `now`.
 pub fn routed_with_key(
     db: &mut Db,
     filters: &AccountFilters,
     key: AccountKey,
+    now: i64,
 ) -> Result<Vec<AccountRow>, DatabaseError> {
     let rows = one_key(key.0).load(db)?;
-    known(db, filters, rows)
+    known(db, filters, rows, now)
 }
 
 /// Reads accounts with keys from `low` to `high` in one shard.
 pub fn routed_range(
     db: &mut Db,
     filters: &AccountFilters,
-    low: AccountKey,
-    high: AccountKey,
+    (low, high): (AccountKey, AccountKey),
+    now: i64,
 ) -> Result<Vec<RangeRow>, DatabaseError> {
     let rows = one_range(low.0, high.0).load(db)?;
-    let rows = known(db, filters, rows)?.into_iter();
+    let rows = known(db, filters, rows, now)?.into_iter();
     let range_row =
         |AccountRow { local, domain, breaches, .. }| RangeRow { local, domain, breaches };
     Ok(rows.map(range_row).collect())
@@ -117,8 +118,9 @@ fn known(
     db: &mut Db,
     filters: &AccountFilters,
     rows: Vec<Row>,
+    now: i64,
 ) -> Result<Vec<AccountRow>, DatabaseError> {
-    let names = filters.names().by_id(db, &domain_ids(&rows))?;
+    let names = filters.names().by_id(db, &domain_ids(&rows), now)?;
     Ok(with_names(rows, &names))
 }
 
