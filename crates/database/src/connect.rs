@@ -11,7 +11,7 @@ use diesel::r2d2::R2D2Connection;
 use diesel::{Connection, ConnectionError, PgConnection, SqliteConnection};
 
 use crate::sqlite_hook::set_up_connections;
-use crate::target::{MALFORMED, Target};
+use crate::target::{MALFORMED, Target, with_option};
 use crate::{DatabaseError, Db, SqliteOptions};
 
 /// PostgreSQL connections that have been idle for longer than this are checked before use.
@@ -190,8 +190,7 @@ pub(crate) fn with_network_limits(url: &str) -> String {
     let mut limited = url.to_owned();
     for (name, value) in NETWORK_LIMITS {
         if !url.contains(&format!("{name}=")) {
-            let joint = if limited.contains('?') { '&' } else { '?' };
-            limited += &format!("{joint}{name}={value}");
+            limited = with_option(&limited, &format!("{name}={value}"));
         }
     }
     limited

@@ -45,6 +45,7 @@ pub use settings::DatabaseSettings;
 pub use sql::{StartsWith, contains_pattern, starts_with};
 pub use sqlite::{SqliteOptions, WRITERS_GAP};
 pub use structure::structural_faults;
+pub use target::with_option;
 pub use transaction::{begin_reading, end_reading, rehearse, transaction};
 pub use worker_reader::{ReaderCache, WorkerReader};
 pub use write_ahead_log::clear_log;

@@ -78,6 +78,23 @@ impl std::fmt::Debug for Target {
     }
 }
 
+/// Adds an option such as `sslmode=require` to a PostgreSQL URL.
+///
+/// ```
+/// let url = database::with_option("postgres://h/d?sslmode=require", "connect_timeout=5");
+/// assert_eq!(url, "postgres://h/d?sslmode=require&connect_timeout=5");
+/// ```
+pub fn with_option(url: &str, option: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    // Like libpq, we take a question mark in front of the `@` for a part of the password.
+    let server = match rest.split_once(['@', '/']) {
+        Some((user, server)) if rest[user.len()..].starts_with('@') => server,
+        _ => rest,
+    };
+    let joint = if server.contains('?') { '&' } else { '?' };
+    format!("{url}{joint}{option}")
+}
+
 /// Returns whether a string can safely be printed as a scheme. Anything else could be a user name
 /// or part of a password, in particular if `//` doesn't follow.
 fn is_scheme(text: &str, has_slashes: bool) -> bool {
@@ -128,6 +145,19 @@ mod tests {
             "postgres://%2Frun%2Fpostgresql/d",
         ] {
             assert!(Target::parse(url).is_ok(), "{url}");
+        }
+    }
+
+    #[test]
+    fn question_mark_in_a_password_does_not_start_the_options() {
+        for (url, expected) in [
+            ("postgres://u:a?b@h/d", "postgres://u:a?b@h/d?x=y"),
+            ("postgres://u:a?b@h/d?v=w", "postgres://u:a?b@h/d?v=w&x=y"),
+            ("postgres://h/d?user=a@b", "postgres://h/d?user=a@b&x=y"),
+            ("postgres://h?v=w", "postgres://h?v=w&x=y"),
+            ("postgres://h", "postgres://h?x=y"),
+        ] {
+            assert_eq!(with_option(url, "x=y"), expected);
         }
     }
 

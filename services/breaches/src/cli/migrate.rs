@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{anyhow, ensure};
-use database::{Backend, DatabaseSettings, Pools, log_applied};
+use database::{Backend, DatabaseSettings, Pools, log_applied, with_option};
 
 use super::output::Output;
 use crate::store::layout::Layout;
@@ -86,8 +86,7 @@ fn with_setting(url: &str, setting: &str) -> String {
             format!("{before}{setting}{after}")
         }
         Some((before, after)) => format!("{before}{setting}%20{after}"),
-        None if url.contains('?') => format!("{url}&{setting}"),
-        None => format!("{url}?{setting}"),
+        None => with_option(url, &setting),
     }
 }
 
