@@ -107,6 +107,41 @@ fn linked_pages_are_joined_in_any_order(#[case] format: &str, #[case] order: [us
     assert_eq!(report.truncated, Vec::<String>::new());
 }
 
+/// The keys of such pages don't reveal that the first page was read after another one.
+#[rstest]
+#[case::empty(&[], &[0, 1], 2)]
+#[case::unsorted(&[0], &[1, 2], 1)]
+fn first_page_does_not_continue_the_page_read_before_it(
+    #[case] second: &[u32],
+    #[case] first: &[u32],
+    #[case] removed: u64,
+) {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let page = |name: &str, links: &str, keys: &[u32]| {
+        let entry = |key: &u32| format!("<Contents><Key>dir/{key}</Key><Size>9</Size></Contents>");
+        let entries: String = keys.iter().map(entry).collect();
+        let page = format!("<ListBucketResult>{links}{entries}</ListBucketResult>");
+        fixture.folder.write(name, page)
+    };
+    let next = |token: &str| {
+        format!(
+            "<IsTruncated>true</IsTruncated><NextContinuationToken>{token}</NextContinuationToken>"
+        )
+    };
+    let own = |token: &str| format!("<ContinuationToken>{token}</ContinuationToken>");
+    let pages = [
+        page("c", &(own("T1") + &next("T2")), second),
+        page("b", &next("T1"), first),
+        page("a", &(own("T2") + "<IsTruncated>false</IsTruncated>"), &[3]),
+    ];
+    let options =
+        |pages: &[PathBuf]| LoadOptions { bucket: Some(A.to_owned()), ..Fixture::options(pages) };
+    assert_eq!(fixture.run(&options(&pages[..2])).unwrap().counts.removed, 0, "no last page");
+    let report = fixture.run(&options(&pages)).unwrap();
+    assert_eq!((report.counts.removed, report.tally.partial.len()), (removed, 0));
+}
+
 #[test]
 fn rebuild_accepts_a_listing_in_several_files() {
     let fixture = Fixture::new();

@@ -26,6 +26,10 @@ pub struct PageEnd {
     next: Option<String>,
     /// The last key so far.
     last: Option<String>,
+    /// Whether the page names the token or marker that it continues from. If so, the next page does,
+    /// too.
+    #[serde(default)]
+    has_start: bool,
 }
 
 impl PageEnd {
@@ -55,13 +59,17 @@ impl Link {
         match (&self.token, &self.after) {
             (Some(_), _) => self.token == end.next,
             (None, Some(_)) => self.after == end.next || self.after == end.last,
-            (None, None) => self.first > end.last,
+            (None, None) => !end.has_start && self.first > end.last,
         }
     }
 
     /// Returns the end of this page. `before` is the end of the previous page.
     pub fn end(self, before: Option<PageEnd>) -> PageEnd {
-        PageEnd { next: self.next, last: self.last.or(before.and_then(|end| end.last)) }
+        PageEnd {
+            has_start: self.token.is_some() || self.after.is_some(),
+            next: self.next,
+            last: self.last.or(before.and_then(|end| end.last)),
+        }
     }
 }
 
@@ -161,7 +169,7 @@ mod tests {
         #[case] key: &str,
         #[case] expected: bool,
     ) {
-        let end = PageEnd { next: some("t"), last: some("a") };
+        let end = PageEnd { next: some("t"), last: some("a"), has_start: false };
         let mut link = Link { token: some(token), after: some(after), ..Link::default() };
         if !key.is_empty() {
             link.add_key(key);
@@ -178,7 +186,23 @@ mod tests {
         let after = Link { after: some("a"), ..Link::default() };
         assert!(!token.follows(&end) && after.follows(&end));
         let empty = after.end(Some(end.clone()));
-        assert_eq!(empty, end, "a page without keys keeps the last key");
+        assert_eq!(empty.last, end.last, "a page without keys keeps the last key");
+    }
+
+    #[test]
+    fn first_page_does_not_follow_a_page_that_names_its_start() {
+        let mut first = Link::default();
+        first.add_key("b");
+        for (token, after) in [("t", ""), ("", "a")] {
+            for key in ["", "a"] {
+                let mut page = Link { token: some(token), after: some(after), ..Link::default() };
+                if !key.is_empty() {
+                    page.add_key(key);
+                }
+                assert!(!first.follows(&page.end(None)), "{token} {after} {key}");
+            }
+        }
+        assert!(first.follows(&Link::default().end(None)), "no page names its start");
     }
 
     #[test]
