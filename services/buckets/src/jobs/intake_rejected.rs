@@ -29,7 +29,7 @@ impl Intake {
             // It's probably an error message that replaces a list, or a failed download.
             let why = match self.has_bad_lines {
                 true => "none of its lines can be read",
-                false => "it contains no files",
+                false => "it contains no files (leave it out if that is correct)",
             };
             self.add_partial(self.note_of(why));
             self.state.present.1 = true;

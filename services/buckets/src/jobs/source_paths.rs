@@ -10,13 +10,16 @@ use super::error::JobError;
 use super::inventory::{self, CHECKSUM, Manifest};
 use super::sources::{STDIN, Source, scheme_of, url_of};
 
+/// File that Spark and Hadoop write next to complete data files. It doesn't contain data.
+const COMPLETE: &str = "_SUCCESS";
+
 /// Maximum path length to show in a notice, in characters.
 const LONGEST_SHOWN: usize = 160;
 
 /// Finds the sources for the paths given to a command. Folders are read recursively and in order of
-/// file name, with numbers in order of value. Dotfiles are silently skipped; pipes, sockets,
-/// devices, broken links and circular links are skipped with a notice. If a folder has several
-/// inventories with the same configuration, only the newest complete one is read.
+/// file name, with numbers in order of value. Dotfiles in folders and `_SUCCESS` files are silently
+/// skipped; pipes, sockets, devices, broken links and circular links are skipped with a notice. If a
+/// folder has several inventories with the same configuration, only the newest complete one is read.
 pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     let mut found = Found::default();
     for path in paths {
@@ -159,6 +162,9 @@ impl Found {
     }
 
     fn add_file(&mut self, path: &Path, manifests: &[Manifest]) -> Result<(), JobError> {
+        if path.file_name().is_some_and(|name| name == COMPLETE) {
+            return Ok(());
+        }
         if inventory::is_hive(path) {
             return inventory::refuse_hive(path, manifests);
         }
@@ -255,6 +261,21 @@ mod tests {
             named(&paths),
             ["a.xml.1", "a.xml.2.gz", "a.xml.10", "a.xml", "b.xml.3", "b.xml.11", "c.xml.x"]
         );
+    }
+
+    #[test]
+    fn marker_next_to_complete_data_is_not_a_source() {
+        let folder = tempfile::tempdir().unwrap();
+        let [data, marker] = ["part-00000.json", "_SUCCESS"].map(|name| folder.path().join(name));
+        fs::write(&data, "1").unwrap();
+        fs::write(&marker, "").unwrap();
+        let whole = [folder.path().to_owned()];
+        // The shell lists the marker, too.
+        for paths in [&whole[..], &[marker.clone(), data.clone()]] {
+            let sources = sources_of(paths).unwrap();
+            assert_eq!(sources.iter().map(|one| &one.path).collect::<Vec<_>>(), [&data]);
+        }
+        assert!(sources_of(&[marker]).is_err());
     }
 
     #[test]

@@ -162,7 +162,8 @@ fn empty_source_removes_no_file(#[case] name: &str, #[case] text: &str) {
         let report = fixture.run(&options).unwrap();
         assert_eq!((report.counts.unchanged, report.counts.removed), (1, 0), "{report}");
         let [partial] = &report.tally.partial[..] else { panic!("{report}") };
-        assert!(partial.ends_with(&format!("{name}: it contains no files")), "{partial}");
+        let expected = format!("{name}: it contains no files (leave it out if that is correct)");
+        assert!(partial.ends_with(&expected), "{partial}");
         let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
         let refused = rebuild_from(&fixture.context, &options, checkpoints).unwrap_err();
         assert!(refused.to_string().contains("incomplete listing"), "{refused}");
@@ -171,10 +172,23 @@ fn empty_source_removes_no_file(#[case] name: &str, #[case] text: &str) {
 }
 
 #[test]
-fn empty_source_of_another_bucket_does_not_keep_files() {
+fn marker_next_to_complete_data_does_not_keep_files() {
+    let fixture = fixture();
+    fixture.folder.write("parts/part-00000.json", line(A, "dir/0", 0, 1));
+    fixture.folder.write("parts/_SUCCESS", "");
+    let report = fixture.run(&options(&[fixture.folder.join("parts")])).unwrap();
+    assert_eq!((report.counts.removed, report.tally.partial.len()), (4, 0), "{report}");
+}
+
+#[rstest]
+#[case::folder("b.s3.amazonaws.com/2.csv", "bucket,path,size\n")]
+#[case::table("b.s3.amazonaws.com.csv", "bucket,path,size\n")]
+#[case::lines("b.s3.amazonaws.com.ndjson", "")]
+#[case::numbered("b.s3.amazonaws.com.jsonl.7", "")]
+fn empty_source_of_another_bucket_does_not_keep_files(#[case] name: &str, #[case] text: &str) {
     let fixture = fixture();
     let list = fixture.folder.write("1.ndjson", line(A, "dir/0", 0, 1));
-    let other = fixture.folder.write("b.s3.amazonaws.com/2.csv", "bucket,path,size\n");
+    let other = fixture.folder.write(name, text);
     let report = fixture.run(&options(&[list, other])).unwrap();
     assert_eq!((report.counts.removed, report.tally.partial.len()), (4, 1), "{report}");
 }

@@ -87,7 +87,10 @@ fn read_input(
     }
 }
 
-/// Extracts the bucket address from the file name (`ADDRESS.xml[.N]`, `.json` or `.txt`) or,
+/// Endings of the names of files that have the address of their bucket.
+const ENDINGS: [&str; 7] = [".xml", ".json", ".txt", ".ndjson", ".jsonl", ".csv", ".tsv"];
+
+/// Extracts the bucket address from the file name (`ADDRESS.xml[.N]` or another of the endings) or,
 /// failing that, from the folder name. In both, `,` is used instead of `/`.
 fn address_in(name: &Path) -> Option<String> {
     let file = name.file_name()?.to_string_lossy().into_owned();
@@ -97,7 +100,7 @@ fn address_in(name: &Path) -> Option<String> {
         _ => file,
     };
     let folder = name.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
-    let named = [".xml", ".json", ".txt"].iter().find_map(|ending| file.strip_suffix(ending));
+    let named = ENDINGS.iter().find_map(|ending| file.strip_suffix(ending));
     let named = named.map(str::to_owned);
     named.into_iter().chain(folder.map(|folder| folder.into_owned())).find_map(|name| {
         let address = name.replace(',', "/");
