@@ -42,6 +42,12 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
         if is_last && name != uid {
             imported::forget_revision(db, uid)?;
         }
+        // A series' first event has the plain UID, whereas an override of it has an occurrence id.
+        if name == uid
+            && let Some(key) = imported::find(db, id)?.moment
+        {
+            imported::forget_revision(db, &format!("{uid}#{key}"))?;
+        }
     }
     forget_texts(db, id)?;
     log_change(db, id, None)?;

@@ -78,6 +78,20 @@ async fn override_imported_before_its_series_belongs_to_it() {
 }
 
 #[actix_web::test]
+async fn override_of_the_first_occurrence_is_forgotten_with_its_event() {
+    let [first, second] = [1, 2].map(|day| format!("DTSTAMP:202703{day:02}T100000Z"));
+    let app = App::new().await;
+    counts(&app, series(&first)).await;
+    let moved = format!("DTSTART:20270401T150000Z\nDURATION:PT1H\nSUMMARY:Moved\n{second}");
+    assert_eq!(counts(&app, calendar("", &[&overriding(1, &moved)])).await, [0, 1, 0, 0, 0]);
+    let id = app.get("/events?search=moved").await.ids()[0];
+    app.delete(&format!("/events/{id}?force=true")).await.expect(200);
+    // The date is imported again as part of the series, and not as a cancelled date.
+    counts(&app, series(&first)).await;
+    assert_eq!(listed(&app).await, ["20270401T100000Z Daily"]);
+}
+
+#[actix_web::test]
 async fn date_that_a_file_cancels_without_details_is_not_part_of_the_rule_in_feeds() {
     let app = App::new().await;
     let series = "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\n\
