@@ -26,7 +26,7 @@ use super::import_steps::Reading;
 use super::import_surplus::Surplus;
 use super::import_writes::{self, Outcome, Source};
 use super::own_events::{Identity, OwnEvents, find};
-use super::own_revisions::OwnRevision;
+use super::own_revisions::{LATER, OwnRevision};
 use super::subscribed_series::{ENDED, ended_at, goes_beyond};
 use super::subscriber::Subscriber;
 use super::transactions::with_context;
@@ -362,8 +362,7 @@ impl Import {
                 }
                 Err(Undone::Outdated) => {
                     if !std::mem::replace(&mut so_far.is_reported, true) {
-                        let message = "this calendar has a later revision of it, which is kept";
-                        self.so_far.warn(component, message.to_owned());
+                        self.so_far.warn(component, LATER.to_owned());
                     }
                     (None, Outcome::Skipped)
                 }

@@ -10,6 +10,10 @@ use crate::model::event::Event;
 use crate::model::revision::Revision;
 use crate::store::{series, series_revisions};
 
+/// The warning for an entry that is older than its event.
+pub const LATER: &str =
+    "this calendar has a later revision of it, which is kept; to change it, edit a new export";
+
 /// The revision of an entry that this calendar wrote.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnRevision {

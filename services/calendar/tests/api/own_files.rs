@@ -6,7 +6,8 @@ use crate::app::App;
 use crate::imports::{counts, post};
 use crate::series::{course, events, patch, starts, texts};
 
-const LATER: &str = "this calendar has a later revision of it, which is kept";
+const LATER: &str =
+    "this calendar has a later revision of it, which is kept; to change it, edit a new export";
 
 /// Returns the ids of the events of a series.
 async fn ids(app: &App, id: i64) -> Vec<i64> {
