@@ -296,6 +296,9 @@ mod tests {
             let found = of(&endless).unwrap();
             assert_eq!((found.rule.as_str(), found.end), ("FREQ=DAILY", RuleEnd::Never));
         }
+        let in_2001 = of(&json!({"rrule": "FREQ=DAILY", "until": "999900000"})).unwrap();
+        assert_eq!(in_2001.end, RuleEnd::Until(ListedDate::Instant(999_900_000)));
+        assert!(of(&json!({"rrule": "FREQ=DAILY", "until": "9999-13-31"})).is_err());
         // A string replaces all dates, whereas an object only replaces the dates it contains.
         assert_eq!((counted.exdates, counted.rdates), (Some(vec![]), Some(vec![])));
         let object = of(&json!({"rrule": "FREQ=DAILY", "rdates": []})).unwrap();

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use jiff::civil::Date;
+
 /// Returns the name of the first part that occurs more than once in a rule, in upper case.
 pub fn repeated_part(rule: &str) -> Option<String> {
     let parts = rule.split(';').filter_map(|part| part.split_once('='));
@@ -31,9 +33,15 @@ pub fn plain(rule: &str) -> String {
 }
 
 /// Returns whether a date that ends a rule is in the year 9999, which means that the rule doesn't
-/// end.
+/// end. A Unix time can begin with these digits, too.
 pub fn is_after_all_dates(until: &str) -> bool {
-    until.trim().starts_with("9999")
+    let until = until.trim();
+    let is_of_year = |form: &str, length: usize| {
+        let Some((day, time)) = until.split_at_checked(length) else { return false };
+        (time.is_empty() || time.starts_with(['T', 't', ' ', 'Z', 'z']))
+            && Date::strptime(form, day).is_ok_and(|day| day.year() == 9999)
+    };
+    is_of_year("%Y%m%d", 8) || is_of_year("%Y-%m-%d", 10)
 }
 
 /// Removes UNTIL and COUNT from a rule, and returns it in the form of [`plain`].
@@ -97,6 +105,8 @@ mod tests {
             ("FREQ=DAILY;UNTIL=99991231T235959Z", "FREQ=DAILY"),
             ("FREQ=DAILY;until = 99991231;INTERVAL=2", "FREQ=DAILY;INTERVAL=2"),
             ("FREQ=DAILY;UNTIL=99981231", "FREQ=DAILY;UNTIL=99981231"),
+            ("FREQ=DAILY;UNTIL=999900000", "FREQ=DAILY;UNTIL=999900000"),
+            ("FREQ=DAILY;UNTIL=99991331", "FREQ=DAILY;UNTIL=99991331"),
             (";FREQ=DAILY;;COUNT=10", "FREQ=DAILY;COUNT=10"),
         ] {
             assert_eq!(plain(rule), expected);
