@@ -146,6 +146,13 @@ impl Entry {
                 }
             }
         }
+        let first = self.occurrences.first().map(|one| one.start.clone());
+        for range in &mut read {
+            // Some programs only write the day.
+            if let (Moment::Day(day), Some(first @ Moment::Time(..))) = (&range.from, &first) {
+                range.from = first.at(day.to_datetime(first.wall().time()));
+            }
+        }
         read.sort_by_key(|range| range.from.seconds());
         let originals: Vec<i64> = self.occurrences.iter().map(|one| one.start.seconds()).collect();
         let range_of = |original: i64| read.iter().rfind(|range| range.from.seconds() <= original);

@@ -186,3 +186,17 @@ async fn override_of_all_later_occurrences_keeps_local_times_across_clock_change
         }
     }
 }
+
+#[actix_web::test]
+async fn override_of_all_later_occurrences_can_name_only_the_day() {
+    let series = "UID:s\nDTSTART:20270401T230000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\n\
+        SUMMARY:Daily";
+    let later = "UID:s\nRECURRENCE-ID;VALUE=DATE;RANGE=THISANDFUTURE:20270402\n\
+        DTSTART:20270402T150000Z\nDURATION:PT2H\nSUMMARY:Later";
+    let app = App::new().await;
+    let file = calendar("", &[series, later]);
+    assert_eq!(counts(&app, &file).await, [3, 0, 0, 0, 0]);
+    let expected = ["01 23 02 00 Daily", "02 15 02 17 Later", "03 15 03 17 Later"];
+    assert_eq!(texts(&app).await, expected);
+    assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0]);
+}
