@@ -8,6 +8,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::web::Data;
 use actix_web::{HttpMessage, HttpRequest, ResponseError};
+use database::{Backend, Db};
 use futures_util::future::LocalBoxFuture;
 use shell::{CorsRule, ErrorFormat, Next, Routes, ServiceInfo, Shell, TlsMode};
 
@@ -18,6 +19,7 @@ use crate::openapi;
 use crate::policy::{self, Access, Agent};
 use crate::routes;
 use crate::state::State;
+use crate::store::mail_domains;
 
 static KEYLESS: CorsRule = CorsRule {
     methods: "GET, HEAD, OPTIONS",
@@ -154,6 +156,9 @@ impl shell::Service for Breaches {
         let state = || self.state.clone();
         let mut work: Vec<LocalBoxFuture<'static, ()>> =
             vec![Box::pin(keep_fresh(state())), Box::pin(jobs::measure_regularly(state()))];
+        if self.state.pools().backend() == Backend::Postgres {
+            work.push(Box::pin(keep_names(state())));
+        }
         if self.state.layout().is_distributed() {
             work.push(Box::pin(jobs::watch_cluster(state())));
         }
@@ -183,6 +188,18 @@ async fn keep_fresh(state: State) {
             }
             Err(_) => {}
         }
+    }
+}
+
+/// Renews the cache of domain names, without which look-ups read the names one by one.
+async fn keep_names(state: State) {
+    loop {
+        let (filters, now) = (state.clone(), state.clock().unix());
+        let renew = move |db: &mut Db| filters.account_filters().renew_names(db, now);
+        if let Err(error) = state.pools().read_long(renew).await {
+            log::debug!("the names of domains cannot be read: {error}");
+        }
+        tokio::time::sleep(mail_domains::RENEW_EVERY).await;
     }
 }
 

@@ -1,6 +1,7 @@
 //! Domains of addresses and websites, stored once each.
 
 use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{exists, sql};
@@ -57,23 +58,30 @@ pub fn names(db: &mut Db, ids: &[i32]) -> Result<HashMap<i32, String>, DatabaseE
 /// statement.
 ///
 /// The ids of removed domains aren't reused. On PostgreSQL, however, the id of a domain that a
-/// failover has lost can be assigned to another one, so the cache is cleared every minute.
+/// failover has lost can be assigned to another one, so no name is kept for longer than two
+/// minutes.
 #[derive(Debug, Default)]
 pub struct KnownNames(RwLock<Names>);
 
 #[derive(Debug, Default)]
 struct Names {
-    /// The number of the minute. Always 0 on SQLite.
-    minute: i64,
+    /// Unix time of the oldest name. Always 0 on SQLite.
+    since: i64,
     by_id: HashMap<i32, Box<str>>,
 }
 
-/// Maximum number of cached names. These take 5 MB if their lengths are typical, and 20 MB if
+/// Maximum number of cached names. These take 10 MB if their lengths are typical, and 40 MB if
 /// they're all as long as possible.
-const MAX_KNOWN: usize = 65_536;
+const MAX_KNOWN: usize = 131_072;
+
+/// How many names [`KnownNames::renew`] reads.
+const RENEWED: i64 = 65_536;
+
+/// How often names are renewed on PostgreSQL.
+pub const RENEW_EVERY: Duration = Duration::from_secs(60);
 
 /// How long names are cached on PostgreSQL at most, in seconds.
-const LONGEST: i64 = 60;
+const LONGEST: i64 = 120;
 
 impl KnownNames {
     /// Looks up the names of domains, in the order of their ids.
@@ -93,6 +101,20 @@ impl KnownNames {
         known.into_iter().map(read).collect()
     }
 
+    /// Replaces all names with those of the domains that were loaded first, because these tend to
+    /// have the most accounts. For PostgreSQL.
+    pub fn renew(&self, db: &mut Db, now: i64) -> Result<(), DatabaseError> {
+        let rows: Vec<(i32, String)> = mail_domain::table
+            .select((mail_domain::id, mail_domain::name))
+            .order(mail_domain::id)
+            .limit(RENEWED)
+            .load(db)?;
+        let domains = rows.into_iter().filter(|(_, name)| loaded_address::is_domain(name));
+        let by_id = domains.map(|(id, name)| (id, name.into())).collect();
+        *self.0.write() = Names { since: now, by_id };
+        Ok(())
+    }
+
     /// Looks up the names of domains at the time `now`. Reads any that aren't cached with a single
     /// statement. For PostgreSQL.
     pub fn by_id(
@@ -101,9 +123,8 @@ impl KnownNames {
         ids: &BTreeSet<i32>,
         now: i64,
     ) -> Result<HashMap<i32, String>, DatabaseError> {
-        let minute = now / LONGEST;
-        if self.0.read().minute != minute {
-            *self.0.write() = Names { minute, by_id: HashMap::new() };
+        if now - self.0.read().since >= LONGEST {
+            *self.0.write() = Names { since: now, by_id: HashMap::new() };
         }
         let mut found = HashMap::with_capacity(ids.len());
         let mut missing = Vec::new();
@@ -390,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn name_is_read_again_in_the_next_minute() {
+    fn name_is_read_again_after_two_minutes_and_when_all_are_renewed() {
         let database = testkit::Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let known = KnownNames::default();
@@ -403,8 +424,17 @@ mod tests {
             diesel::update(mail_domain::table.find(id))
                 .set(mail_domain::name.eq("other.example"))
                 .execute(db)?;
-            Ok::<_, DatabaseError>([name(db, 119)?, name(db, 120)?])
+            let found = [name(db, 119)?, name(db, 120)?];
+            diesel::update(mail_domain::table.find(id))
+                .set(mail_domain::name.eq("third.example"))
+                .execute(db)?;
+            let kept = name(db, 130)?;
+            known.renew(db, 131)?;
+            diesel::delete(mail_domain::table.find(id)).execute(db)?;
+            let [lost, other] = found;
+            Ok::<_, DatabaseError>([lost, other, kept, name(db, 250)?])
         });
-        assert_eq!(found.unwrap(), ["lost.example", "other.example"]);
+        let expected = ["lost.example", "other.example", "other.example", "third.example"];
+        assert_eq!(found.unwrap(), expected);
     }
 }

@@ -30,6 +30,11 @@ impl AccountFilters {
         &self.names
     }
 
+    /// Renews the cache of domain names.
+    pub fn renew_names(&self, db: &mut Db, now: i64) -> Result<(), DatabaseError> {
+        self.names.renew(db, now)
+    }
+
     /// Returns a run's filter, loading it if necessary. Filters never change.
     fn get(&self, conn: &mut SqliteConnection, run: i64) -> Result<Arc<Filter>, DatabaseError> {
         let mut kept = self.filters.lock();
