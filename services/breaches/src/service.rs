@@ -8,7 +8,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::web::Data;
 use actix_web::{HttpMessage, HttpRequest, ResponseError};
-use database::{Backend, Db};
+use database::Backend;
 use futures_util::future::LocalBoxFuture;
 use shell::{CorsRule, ErrorFormat, Next, Routes, ServiceInfo, Shell, TlsMode};
 
@@ -19,7 +19,6 @@ use crate::openapi;
 use crate::policy::{self, Access, Agent};
 use crate::routes;
 use crate::state::State;
-use crate::store::mail_domains;
 
 static KEYLESS: CorsRule = CorsRule {
     methods: "GET, HEAD, OPTIONS",
@@ -28,6 +27,9 @@ static KEYLESS: CorsRule = CorsRule {
     max_age: Some(86_400),
     preflight: 204,
 };
+
+/// How often domain names are renewed on PostgreSQL.
+const RENEW_NAMES_EVERY: Duration = Duration::from_secs(60);
 
 /// Pages depend on the cookie.
 static COOKIES: [HeaderName; 1] = [header::COOKIE];
@@ -194,12 +196,10 @@ async fn keep_fresh(state: State) {
 /// Renews the cache of domain names, without which look-ups read the names one by one.
 async fn keep_names(state: State) {
     loop {
-        let (filters, now) = (state.clone(), state.clock().unix());
-        let renew = move |db: &mut Db| filters.account_filters().renew_names(db, now);
-        if let Err(error) = state.pools().read_long(renew).await {
+        if let Err(error) = state.renew_names().await {
             log::debug!("the names of domains cannot be read: {error}");
         }
-        tokio::time::sleep(mail_domains::RENEW_EVERY).await;
+        tokio::time::sleep(RENEW_NAMES_EVERY).await;
     }
 }
 

@@ -270,6 +270,15 @@ impl State {
         self.inner.snapshot.load().answers.catalogue.version
     }
 
+    /// Renews the cache of domain names. For PostgreSQL.
+    ///
+    /// # Errors
+    /// Returns an error if the query fails.
+    pub async fn renew_names(&self) -> Result<(), DatabaseError> {
+        let (state, now) = (self.clone(), self.clock().unix());
+        self.inner.pools.read_long(move |db| state.account_filters().renew_names(db, now)).await
+    }
+
     /// Loads a new snapshot if the database has changed. Concurrent calls run one at a time so that
     /// an older snapshot can't replace a newer one.
     ///

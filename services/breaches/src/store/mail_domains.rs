@@ -1,7 +1,6 @@
 //! Domains of addresses and websites, stored once each.
 
 use std::collections::{BTreeSet, HashMap};
-use std::time::Duration;
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{exists, sql};
@@ -76,9 +75,6 @@ const MAX_KNOWN: usize = 131_072;
 
 /// How many names [`KnownNames::renew`] reads.
 const RENEWED: i64 = 65_536;
-
-/// How often names are renewed on PostgreSQL.
-pub const RENEW_EVERY: Duration = Duration::from_secs(60);
 
 /// How long names are cached on PostgreSQL at most, in seconds.
 const LONGEST: i64 = 120;

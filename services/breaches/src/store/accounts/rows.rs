@@ -1,4 +1,4 @@
-//! Accounts as they are read.
+//! Rows of queries for accounts.
 
 use diesel::prelude::*;
 
