@@ -74,7 +74,9 @@ impl KeyStore {
             Some(Look::Ask(version)) => version,
             None => None,
         };
-        let found = self.inner.pools.read(move |db| find_digest(db, &digest, now)).await?;
+        // Boxed to keep the future of cached keys small.
+        let read = Box::pin(self.inner.pools.read(move |db| find_digest(db, &digest, now)));
+        let found = read.await?;
         let Some(key) = found.map(Arc::new) else { return Ok(None) };
         if let (Some(memory), Some(version)) = (&self.inner.memory, asked_at) {
             memory.keep(digest, Arc::clone(&key), version);

@@ -68,6 +68,10 @@ pub trait Series: Request + Seeded {
 pub fn read_for_json<R: Request>(query: &str, variable: &str) -> Result<R, Vec<Violation>> {
     let outcome = R::read(query, variable);
     let Some((parameter, most)) = R::QUANTITY else { return outcome };
+    // Most requests need not be parsed again.
+    if outcome.is_ok() && !contains_number_above(query, most) {
+        return outcome;
+    }
     let input = Input::query(query);
     let sent = input.text(parameter, &RULES).unwrap_or_default();
     let is_long = sent.parse::<usize>().is_ok_and(|quantity| quantity > most);
@@ -83,6 +87,13 @@ pub fn read_for_json<R: Request>(query: &str, variable: &str) -> Result<R, Vec<V
         _ => return outcome,
     }
     Err(violations)
+}
+
+/// Returns whether a query might contain a number above `most`.
+fn contains_number_above(query: &str, most: usize) -> bool {
+    let fewest_digits = most.checked_ilog10().unwrap_or_default() as usize + 1;
+    let is_long = |digits: &[u8]| digits.len() >= fewest_digits;
+    query.contains('%') || query.as_bytes().split(|byte| !byte.is_ascii_digit()).any(is_long)
 }
 
 /// Parses the parameters `P` and converts them to a request. The conversion may only fail if
@@ -121,3 +132,18 @@ macro_rules! series {
 }
 
 pub(super) use {seeded, series};
+
+#[cfg(test)]
+mod tests {
+    use super::contains_number_above;
+
+    #[test]
+    fn no_spelling_hides_a_number_above_the_limit() {
+        for query in ["a=1&quantity=1001", "quantity=%31001", "quantity=0001001&b"] {
+            assert!(contains_number_above(query, 1_000), "{query}");
+        }
+        for query in ["", "quantity=999", "quantity=10&seed=abc123"] {
+            assert!(!contains_number_above(query, 1_000), "{query}");
+        }
+    }
+}
