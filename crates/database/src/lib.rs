@@ -6,6 +6,7 @@ mod bulk_writer;
 mod command;
 mod connect;
 mod db;
+mod displaced;
 mod doctor;
 mod error;
 mod fair_turns;

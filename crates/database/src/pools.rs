@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::connect::{Connector, Role, server_error, with_network_limits};
+use crate::displaced::lock_path;
 use crate::lane::{Lane, Queue};
 use crate::metrics::{self, Observed, PoolState};
 use crate::off_worker::off_worker;
@@ -150,7 +151,7 @@ impl Pools {
 
     /// Opens the lock file that servers use for a SQLite database.
     fn server_file(&self) -> Option<File> {
-        let path = self.file()?.with_added_extension("server");
+        let path = lock_path(self.file()?);
         let mut options = File::options();
         options.write(true).create(true).truncate(false).mode(0o600);
         options.open(path).ok()

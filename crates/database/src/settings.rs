@@ -14,6 +14,7 @@ use diesel::sql_types::Text;
 
 use crate::backup::{copy_file, place_file};
 use crate::connect::{Connector, Role};
+use crate::displaced::{is_empty, refuse_displaced};
 use crate::migrate::{migrate, pending};
 use crate::target::Target;
 use crate::{Backend, DatabaseError, Db, Migrations, Pools, SqliteOptions};
@@ -167,7 +168,10 @@ impl DatabaseSettings {
     ) -> Result<String, DatabaseError> {
         let connector = self.connector(data_dir, name)?;
         let place = match &connector.target {
-            Target::Sqlite(path) => format!("the SQLite file {}", path.display()),
+            Target::Sqlite(path) => {
+                refuse_displaced(path)?;
+                format!("the SQLite file {}", path.display())
+            }
             Target::Postgres(_) => "PostgreSQL".to_owned(),
         };
         if self.missing_file(data_dir, name)?.is_some() {
@@ -286,11 +290,21 @@ impl DatabaseSettings {
     ///
     /// # Errors
     /// Returns [`DatabaseError::Setup`] with a one-line message for the operator if the file is
-    /// missing.
+    /// missing or empty.
     pub fn refuse_missing(&self, data_dir: &Path, name: &str) -> Result<(), DatabaseError> {
-        let Some(path) = self.missing_file(data_dir, name)? else { return Ok(()) };
-        let path = path.display();
-        let text = format!("the database {path} does not exist; nothing was created");
+        let Some(path) = self.file(data_dir, name)? else { return Ok(()) };
+        let shown = path.display();
+        let text = if !path.exists() {
+            format!("the database {shown} does not exist; nothing was created")
+        } else if is_empty(&path) {
+            refuse_displaced(&path)?;
+            format!(
+                "the database {shown} is empty; nothing was changed: put its file back, or create \
+                 a new database with `{name} migrate`"
+            )
+        } else {
+            return Ok(());
+        };
         Err(DatabaseError::Setup(text))
     }
 
@@ -329,6 +343,7 @@ impl DatabaseSettings {
         if path.exists() {
             return Ok(());
         }
+        refuse_displaced(path)?;
         let create = || -> io::Result<()> {
             if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
                 std::fs::create_dir_all(folder)?;

@@ -1,6 +1,7 @@
 //! Tests of the crate's public interface, on SQLite or the server in `TEST_DATABASE_URL`.
 #![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
+mod displaced;
 mod hanging;
 mod migrating;
 mod number_reader;

@@ -73,6 +73,20 @@ fn command_for_existing_data_without_a_database_creates_nothing() {
 }
 
 #[test]
+fn command_for_existing_data_leaves_an_empty_file_and_the_admin_key_unchanged() {
+    let program = Program::new(env!("CARGO_BIN_EXE_calendar"));
+    let file = program.folder().write("calendar.db", "");
+    let key = program.folder().write("admin-key", "old");
+    for arguments in [&["keys", "list"][..], &["users", "list"], &["doctor"]] {
+        let ran = program.run(arguments);
+        assert_eq!(ran.code, Some(1), "{arguments:?}: {}", ran.errors);
+        assert!(ran.errors.contains("is empty; nothing was changed"), "{}", ran.errors);
+    }
+    assert_eq!(file.metadata().unwrap().len(), 0);
+    assert_eq!(std::fs::read_to_string(&key).unwrap(), "old");
+}
+
+#[test]
 fn empty_load_fails_unless_it_is_allowed() {
     let program = program();
     for (flags, code) in [(&[][..], 1), (&["--allow-empty"], 0)] {

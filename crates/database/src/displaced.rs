@@ -1,0 +1,64 @@
+//! Detects that the file of a SQLite database was moved away, removed or emptied while its journals
+//! remain. SQLite would delete the journals of an empty file, and with them committed data of the
+//! database that they belong to.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use crate::DatabaseError;
+
+/// Returns the path of the lock file that servers use for a SQLite database.
+pub(crate) fn lock_path(path: &Path) -> PathBuf {
+    path.with_added_extension("server")
+}
+
+/// Returns whether a SQLite file exists and is empty, as after a first start on a full disk.
+pub(crate) fn is_empty(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == 0)
+}
+
+/// Checks that a missing or empty SQLite file isn't that of a database in use.
+///
+/// # Errors
+/// Returns [`DatabaseError::Setup`] with the cause and the remedy.
+pub(crate) fn refuse_displaced(path: &Path) -> Result<(), DatabaseError> {
+    if !is_vacant(path) {
+        return Ok(());
+    }
+    let [wal, shm] = ["-wal", "-shm"].map(|ending| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    });
+    let cause = if fs::metadata(&wal).is_ok_and(|found| found.len() > 0) {
+        "its journal contains data"
+    } else if is_locked(path) {
+        "a server or a load is using it"
+    } else {
+        return Ok(());
+    };
+    // SQLite writes to a new file before it writes to the journal. If the file isn't empty anymore,
+    // another process has just created the database.
+    if !is_vacant(path) {
+        return Ok(());
+    }
+    let state = if path.exists() { "is empty" } else { "does not exist" };
+    Err(DatabaseError::Setup(format!(
+        "the database {} {state}, but {cause}; nothing was changed: stop the service, then put the \
+         database file back or restore a backup; for a new database, remove {} and {}",
+        path.display(),
+        wal.display(),
+        shm.display()
+    )))
+}
+
+/// Returns whether a database would be created at the path.
+fn is_vacant(path: &Path) -> bool {
+    is_empty(path) || matches!(path.try_exists(), Ok(false))
+}
+
+/// Returns whether a server or a load holds the lock of a database.
+fn is_locked(path: &Path) -> bool {
+    let lock = File::options().write(true).open(lock_path(path));
+    lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+}
