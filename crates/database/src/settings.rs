@@ -393,9 +393,12 @@ fn refuse_pending(
     if lacking.is_empty() {
         return Ok(());
     }
+    let otherwise = match db {
+        Db::Sqlite(_) => "start the server, which migrates the file",
+        Db::Pg(_) => "start with --auto-migrate",
+    };
     Err(DatabaseError::Setup(format!(
-        "the database is missing {} migration{}: run `{name} migrate` first, or start with \
-         --auto-migrate",
+        "the database is missing {} migration{}: run `{name} migrate` first, or {otherwise}",
         lacking.len(),
         if lacking.len() == 1 { "" } else { "s" },
     )))

@@ -65,6 +65,19 @@ fn preview_reports_what_a_start_would_do_and_changes_nothing() {
 }
 
 #[test]
+fn advice_for_an_old_file_names_the_start_that_migrates_it() {
+    let database = Database::in_file();
+    drop(database.open(&[&NOTES]));
+    let opened =
+        database.settings().open_unchanged(database.folder(), "notes", &[&NOTES, &REMARKS]);
+    assert_eq!(
+        opened.unwrap_err().to_string(),
+        "the database is missing 1 migration: run `notes migrate` first, or start the server, \
+         which migrates the file"
+    );
+}
+
+#[test]
 fn preview_does_not_change_a_file() {
     let database = Database::in_file();
     let file = database.file().unwrap();
