@@ -30,8 +30,8 @@ pub(crate) fn copy_file(connector: &Connector, to: &Path) -> Result<(), Database
 
 /// Checks a database file for corruption.
 fn check_file(path: &Path) -> Result<(), DatabaseError> {
-    let connector =
-        Connector { target: Target::Sqlite(path.to_owned()), sqlite: SqliteOptions::default() };
+    let target = Target::Sqlite(path.to_owned());
+    let connector = Connector { target, sqlite: SqliteOptions::default(), read_only: false };
     let Db::Sqlite(mut conn) = connector.connect(Role::Reader)? else { return Ok(()) };
     let found: String =
         diesel::dsl::sql::<Text>("SELECT quick_check FROM pragma_quick_check LIMIT 1")

@@ -47,6 +47,9 @@ pub(crate) enum Role {
 pub(crate) struct Connector {
     pub target: Target,
     pub sqlite: SqliteOptions,
+    /// Whether readers open a SQLite file as read-only. When the last connection is closed, SQLite
+    /// otherwise copies the write-ahead log to the file, for example after a crash.
+    pub read_only: bool,
 }
 
 impl Connector {
@@ -70,7 +73,9 @@ impl Connector {
         let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
         let name = name.to_str().ok_or_else(|| setup("its name is not UTF-8".into()))?;
         set_up_connections();
-        let mut conn = SqliteConnection::establish(name)
+        let read_only = self.read_only && role == Role::Reader;
+        let name = if read_only { read_only_uri(name) } else { name.to_owned() };
+        let mut conn = SqliteConnection::establish(&name)
             .map_err(|error| setup(explained(path, error.to_string())))?;
         let pragmas = self.pragmas(role);
         let deadline = Instant::now() + Duration::from_millis(wait_ms(role));
@@ -108,6 +113,20 @@ impl Connector {
         }
         sql
     }
+}
+
+/// Returns the URI that makes SQLite open a file as read-only. The path starts with `/` or `./`.
+fn read_only_uri(path: &str) -> String {
+    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "file:" });
+    for byte in path.bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                uri.push(char::from(byte));
+            }
+            _ => uri += &format!("%{byte:02X}"),
+        }
+    }
+    uri + "?mode=ro"
 }
 
 /// Adds the cause to SQLite's message if the database file can't be read, or the usual cause if
@@ -330,6 +349,12 @@ mod tests {
         let url = "postgres://u:a@h/d";
         assert_eq!(redact("a database was at hand: a", url), "*** database was at hand: ***");
         assert_eq!(redact("password \"e\"", "postgres://u:e@h/d"), "password \"***\"");
+    }
+
+    #[test]
+    fn special_characters_of_a_path_are_encoded_in_its_uri() {
+        assert_eq!(read_only_uri("/a b/1%?#.db"), "file:///a%20b/1%25%3F%23.db?mode=ro");
+        assert_eq!(read_only_uri("./a:é.db"), "file:./a%3A%C3%A9.db?mode=ro");
     }
 
     #[test]

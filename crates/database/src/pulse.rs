@@ -324,7 +324,8 @@ mod tests {
             let port = silent_peer(answers_login);
             let url = format!("postgres://u@127.0.0.1:{port}/d?sslmode=disable");
             let target = Target::Postgres(url);
-            let connector = Connector { target, sqlite: SqliteOptions::default() };
+            let sqlite = SqliteOptions::default();
+            let connector = Connector { target, sqlite, read_only: false };
             let pulse = Pulse::new(connector, &[]);
             let give_up = Duration::from_millis(5);
             let pulse = Arc::new(Pulse { give_up, ..Arc::into_inner(pulse).unwrap() });

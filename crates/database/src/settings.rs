@@ -141,7 +141,7 @@ impl DatabaseSettings {
         migrations: &[&Migrations],
     ) -> Result<Pools, DatabaseError> {
         self.refuse_missing(data_dir, name)?;
-        let connector = self.connector(data_dir, name)?;
+        let connector = Connector { read_only: true, ..self.connector(data_dir, name)? };
         refuse_pending(&mut connector.connect(examining(&connector))?, name, migrations)?;
         Ok(self.pools(connector, migrations))
     }
@@ -166,7 +166,7 @@ impl DatabaseSettings {
         name: &str,
         migrations: &[&Migrations],
     ) -> Result<String, DatabaseError> {
-        let connector = self.connector(data_dir, name)?;
+        let connector = Connector { read_only: true, ..self.connector(data_dir, name)? };
         let place = match &connector.target {
             Target::Sqlite(path) => {
                 refuse_displaced(path)?;
@@ -317,7 +317,7 @@ impl DatabaseSettings {
         if let Target::Sqlite(path) = &target {
             self.check_path(path, name)?;
         }
-        Ok(Connector { target, sqlite: self.sqlite })
+        Ok(Connector { target, sqlite: self.sqlite, read_only: false })
     }
 
     /// Checks that the path of a SQLite file doesn't lead to a folder or through another file.

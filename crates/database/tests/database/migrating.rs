@@ -1,5 +1,7 @@
 //! Migrations of several sources, which are applied once.
 
+use std::path::Path;
+
 use database::{Backend, DatabaseError, DatabaseSettings, Migrations};
 use testkit::Database;
 
@@ -99,6 +101,29 @@ fn preview_does_not_change_a_file() {
     assert_eq!(std::fs::read(&file).unwrap(), before);
     let files = std::fs::read_dir(database.folder()).unwrap();
     assert_eq!(files.count(), 1, "no journals are created");
+}
+
+#[test]
+fn files_of_a_crashed_server_are_examined_without_changes() {
+    let running = Database::in_file();
+    let pools = running.open(&[&NOTES]);
+    pools.write_blocking(|db| add(db, "milk", None)).unwrap();
+    let crashed = Database::in_file();
+    let log = |file: &Path| file.with_extension("db-wal");
+    let (from, to) = (running.file().unwrap(), crashed.file().unwrap());
+    std::fs::copy(&from, &to).unwrap();
+    std::fs::copy(log(&from), log(&to)).unwrap();
+    let bytes = || [std::fs::read(&to).unwrap(), std::fs::read(log(&to)).unwrap()];
+    let before = bytes();
+    assert!(!before[1].is_empty());
+    let (settings, folder) = (crashed.settings(), crashed.folder());
+    let found = settings.preview(folder, "notes", &[&NOTES]).unwrap();
+    assert!(found.ends_with("its schema is current"), "{found}");
+    assert!(bytes() == before, "the check changed the files");
+    let examined = settings.open_unchanged(folder, "notes", &[&NOTES]).unwrap();
+    assert!(examined.read_blocking(crate::hits).is_ok());
+    drop(examined);
+    assert!(bytes() == before, "the examination changed the files");
 }
 
 fn tables_on_server(url: &str) -> i64 {
