@@ -57,7 +57,8 @@ impl<S: clap::Args> ServiceSettings<S> {
         self.database.refuse_missing(&self.shell.data_dir, info.name)
     }
 
-    /// Describes the database for the output of `serve --check`.
+    /// Describes the database for the output of `serve --check`, with a warning if its folder isn't
+    /// writable.
     ///
     /// # Errors
     ///
@@ -69,14 +70,21 @@ impl<S: clap::Args> ServiceSettings<S> {
         migrations: &[&Migrations],
     ) -> Result<String, DatabaseError> {
         let found = self.database.preview(&self.shell.data_dir, info.name, migrations)?;
-        if let Some(file) = self.database.missing_file(&self.shell.data_dir, info.name)? {
-            let file = file.as_path();
-            shell::require_creatable(file).map_err(|error| {
+        let Some(file) = self.database.file(&self.shell.data_dir, info.name)? else {
+            return Ok(found);
+        };
+        match shell::require_creatable(&file) {
+            Ok(()) => Ok(found),
+            // `serve` can still answer requests that only read.
+            Err(error) if file.exists() => Ok(format!(
+                "{found}; warning: its folder cannot be written ({error}), so `/readyz` would \
+                 respond with 503"
+            )),
+            Err(error) => {
                 let file = file.display();
-                DatabaseError::Setup(format!("cannot create the database {file}: {error}"))
-            })?;
+                Err(DatabaseError::Setup(format!("cannot create the database {file}: {error}")))
+            }
         }
-        Ok(found)
     }
 
     /// Runs the `migrate` subcommand.

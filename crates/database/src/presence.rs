@@ -6,9 +6,13 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use crate::Migrations;
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+
 use crate::migrate::VERSIONS;
 use crate::target::Target;
+use crate::{DatabaseError, Db, Migrations};
 
 const REMOVED: &str = "the database file was removed: put it back, or stop the service and \
                        restore a backup";
@@ -81,6 +85,18 @@ impl Presence {
                 "the table {table} is missing from the database: restore a backup, or migrate the \
                  database if it is new"
             )),
+        }
+    }
+
+    /// Checks that the database has the tables.
+    ///
+    /// # Errors
+    /// Returns [`DatabaseError::Setup`] with the name of a missing table.
+    pub fn require(&self, db: &mut Db) -> Result<(), DatabaseError> {
+        let answer: String = diesel::select(sql::<Text>(&self.query)).get_result(db)?;
+        match Self::health(&answer) {
+            Health::Lost(fault) => Err(DatabaseError::Setup(fault)),
+            Health::Usable | Health::Standby => Ok(()),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::backup::{copy_file, place_file};
 use crate::connect::{Connector, Role};
 use crate::displaced::{is_empty, refuse_displaced};
 use crate::migrate::{migrate, pending};
+use crate::presence::Presence;
 use crate::target::Target;
 use crate::{Backend, DatabaseError, Db, Migrations, Pools, SqliteOptions};
 
@@ -159,7 +160,8 @@ impl DatabaseSettings {
     /// ```
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Setup`] if `serve` couldn't open it.
+    /// Returns [`DatabaseError::Setup`] if `serve` couldn't open it, or if it lacks a table that
+    /// requests need.
     pub fn preview(
         &self,
         data_dir: &Path,
@@ -186,7 +188,10 @@ impl DatabaseSettings {
             refuse_pending(&mut db, name, migrations)?;
         }
         Ok(match pending(&mut db, migrations)?.len() {
-            0 => format!("{place}; its schema is current"),
+            0 => {
+                Presence::new(&connector.target, migrations).require(&mut db)?;
+                format!("{place}; its schema is current")
+            }
             1 => format!("{place}; `serve` applies 1 migration"),
             number => format!("{place}; `serve` applies {number} migrations"),
         })

@@ -67,6 +67,16 @@ fn preview_reports_what_a_start_would_do_and_changes_nothing() {
 }
 
 #[test]
+fn preview_names_a_missing_table() {
+    use diesel::connection::SimpleConnection;
+    let database = Database::new();
+    database.open(&[&NOTES]).connect().unwrap().batch_execute("DROP TABLE counter").unwrap();
+    let found = database.settings().preview(database.folder(), "notes", &[&NOTES]);
+    let text = found.unwrap_err().to_string();
+    assert!(text.starts_with("the table counter is missing from the database: "), "{text}");
+}
+
+#[test]
 fn advice_for_an_old_file_names_the_start_that_migrates_it() {
     let database = Database::in_file();
     drop(database.open(&[&NOTES]));
