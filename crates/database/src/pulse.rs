@@ -47,6 +47,8 @@ pub(crate) struct Pulse {
     trials: Arc<tokio::sync::Mutex<()>>,
     /// Whether the database is currently not responding.
     hangs: AtomicBool,
+    /// Whether the database didn't answer the latest readiness check.
+    is_away: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -94,10 +96,16 @@ impl Pulse {
     pub fn new(connector: Connector, migrations: &[&Migrations]) -> Arc<Self> {
         let presence = Presence::new(&connector.target, migrations);
         let writability = Writability::new(&connector);
-        let (hangs, state) = (AtomicBool::new(false), Mutex::default());
-        let trials = Arc::default();
-        let give_up = GIVE_UP;
-        Arc::new(Self { connector, presence, writability, give_up, trials, hangs, state })
+        Arc::new(Self {
+            connector,
+            presence,
+            writability,
+            give_up: GIVE_UP,
+            trials: Arc::default(),
+            hangs: AtomicBool::new(false),
+            is_away: AtomicBool::new(false),
+            state: Mutex::default(),
+        })
     }
 
     /// Returns the state of the check for writable disks.
@@ -127,15 +135,28 @@ impl Pulse {
 
     /// Checks that the database responds, has its tables and is writable.
     pub async fn ready(self: &Arc<Self>) -> Result<(), DatabaseError> {
-        match self.ask(Duration::ZERO).await {
+        let answer = self.ask(Duration::ZERO).await;
+        self.log_outage(&answer);
+        match answer {
             Ok(Health::Usable) => self.writable().await,
             Ok(Health::Standby) => Err(DatabaseError::Storage(STANDBY.to_owned())),
             Ok(Health::Lost(fault)) => Err(DatabaseError::Setup(fault)),
-            Err(NoAnswer::Hangs) => Err(DatabaseError::Busy),
-            Err(NoAnswer::Refused(cause)) => {
-                log::debug!("the database is not ready: {cause}");
-                Err(DatabaseError::Busy)
+            Err(NoAnswer::Hangs | NoAnswer::Refused(_)) => Err(DatabaseError::Busy),
+        }
+    }
+
+    /// Logs the beginning and the end of an outage, because an idle server has no requests that
+    /// fail.
+    fn log_outage(&self, answer: &Result<Health, NoAnswer>) {
+        let is_away = answer.is_err();
+        let was_away = self.is_away.swap(is_away, Ordering::Relaxed);
+        match answer {
+            Ok(_) if was_away => log::info!("the database answers again"),
+            Err(NoAnswer::Hangs) if !was_away => log::error!("the database does not answer"),
+            Err(NoAnswer::Refused(cause)) if !was_away => {
+                log::error!("the database cannot be reached: {cause}");
             }
+            _ => {}
         }
     }
 

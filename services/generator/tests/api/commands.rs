@@ -4,7 +4,7 @@ use std::fs::File;
 use std::net::TcpListener;
 
 use serde_json::json;
-use testkit::{Exchange, Program, until};
+use testkit::{Database, Exchange, Program, TcpProxy, until};
 
 use crate::app::App;
 
@@ -206,6 +206,25 @@ async fn readiness_reports_a_removed_database_file() {
         answer.status == 503 && answer.text().contains("the database file was removed")
     })
     .await;
+}
+
+#[actix_web::test]
+async fn outage_is_logged_once_if_only_readiness_is_polled() {
+    let database = Database::new();
+    let Some(address) = database.server_address() else { return };
+    let proxy = TcpProxy::to(address);
+    let url = database.settings_by(proxy.address()).database_url.unwrap();
+    let program = program().setting("DATABASE_URL", url).setting("AUTO_MIGRATE", "true");
+    let server = program.serve(&[]);
+    assert_eq!(server.get("/readyz").answer().await.status, 200);
+    drop(proxy);
+    let line = "the database cannot be reached: ";
+    until("the outage is logged", async || {
+        server.get("/readyz").answer().await.status == 503 && server.log().contains(line)
+    })
+    .await;
+    assert_eq!(server.get("/readyz").answer().await.status, 503);
+    assert_eq!(server.log().matches(line).count(), 1);
 }
 
 #[test]
