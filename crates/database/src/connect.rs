@@ -219,6 +219,9 @@ pub(crate) fn with_network_limits(url: &str) -> String {
 
 /// Removes parts of the URL from an error message, in particular the password.
 fn redact(message: &str, url: &str) -> String {
+    if let Some(name) = unknown_parameter(message) {
+        return format!("DATABASE_URL has an unknown parameter: {name}");
+    }
     let parse_fault =
         ["URI", "percent-encoded", "missing \"=\"", "invalid port", "invalid integer"];
     if parse_fault.iter().any(|text| message.contains(text)) {
@@ -234,6 +237,15 @@ fn redact(message: &str, url: &str) -> String {
         Some(password) => without_word(message, password),
         None => message.to_owned(),
     }
+}
+
+/// Returns the name of a parameter that libpq rejects. Other texts than a plain name could be part
+/// of a password.
+fn unknown_parameter(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("invalid URI query parameter: \"")?;
+    let (name, _) = rest.split_once('"')?;
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    (is_plain && !name.is_empty()).then_some(name)
 }
 
 /// Masks `word` in a message with `***`, except within other words. Otherwise, masking a short

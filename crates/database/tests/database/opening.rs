@@ -53,6 +53,16 @@ fn malformed_server_url_is_not_in_the_error() {
 }
 
 #[test]
+fn unknown_parameter_is_named_without_values() {
+    assert_eq!(
+        refusal("postgres://root@127.0.0.1:1/notes?password=geheim&bogus=1"),
+        "cannot connect to PostgreSQL: DATABASE_URL has an unknown parameter: bogus"
+    );
+    let text = refusal("postgres://root@127.0.0.1:1/notes?password=x&Ge%20heim=1");
+    assert!(text.contains("not a well-formed PostgreSQL URL"), "{text}");
+}
+
+#[test]
 fn credentials_without_a_scheme_are_not_in_the_error() {
     for url in ["root:geheim@127.0.0.1/notes", "geheim:root@127.0.0.1/notes", "geheim"] {
         let text = refusal(url);
