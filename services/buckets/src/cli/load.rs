@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::report::{finished, written};
 use super::sources::SourceArguments;
 use crate::engine::{Mode, RemovalLimit};
-use crate::jobs::{self, CheckpointPolicy, JobContext, JobError, LoadOptions, Report};
+use crate::jobs::{self, CheckpointPolicy, JobContext, JobError, LoadOptions};
 
 /// Exit codes, shown by `--help`.
 const STATUSES: &str = "\
@@ -51,43 +51,55 @@ enum ModeArgument {
     Append,
 }
 
-/// Starts or resumes a load, or does a dry run.
-pub fn run(
-    context: &JobContext,
-    arguments: LoadArguments,
-    checkpoints: CheckpointPolicy,
-    limit: RemovalLimit,
-) -> anyhow::Result<ExitCode> {
-    let json = arguments.reading.json;
-    let done = load(context, arguments, checkpoints, limit);
-    finished(done.map(|report| (written(&report, json), report.tally.incomplete.len())))
+/// A load whose sources were found.
+pub struct LoadPlan {
+    json: bool,
+    step: Step,
 }
 
-fn load(
-    context: &JobContext,
-    arguments: LoadArguments,
-    checkpoints: CheckpointPolicy,
-    limit: RemovalLimit,
-) -> Result<Report, JobError> {
-    match arguments.resume {
-        Some(run) if arguments.accept_removals => {
-            return jobs::resume_accepting_removals(context, run, checkpoints);
+enum Step {
+    DryRun(LoadOptions),
+    Load(LoadOptions),
+    Resume { run: u64, accept_removals: bool },
+}
+
+impl LoadArguments {
+    /// Finds the sources. With a mistyped path, the command must not create a database.
+    pub fn plan(self, limit: RemovalLimit) -> Result<LoadPlan, JobError> {
+        let json = self.reading.json;
+        if let Some(run) = self.resume {
+            let step = Step::Resume { run, accept_removals: self.accept_removals };
+            return Ok(LoadPlan { json, step });
         }
-        Some(run) => return jobs::resume(context, run, checkpoints),
-        None => {}
+        let mode = match self.mode {
+            None | Some(ModeArgument::Replace) => Mode::Replace,
+            Some(ModeArgument::Append) => Mode::Append,
+        };
+        let options = LoadOptions {
+            removal_limit: (!self.accept_removals).then_some(limit),
+            replaces_rejected: matches!(self.mode, Some(ModeArgument::Replace)),
+            ..self.reading.options(mode, &self.paths)?
+        };
+        let step = if self.dry_run { Step::DryRun(options) } else { Step::Load(options) };
+        Ok(LoadPlan { json, step })
     }
-    let mode = match arguments.mode {
-        None | Some(ModeArgument::Replace) => Mode::Replace,
-        Some(ModeArgument::Append) => Mode::Append,
-    };
-    let options = LoadOptions {
-        removal_limit: (!arguments.accept_removals).then_some(limit),
-        replaces_rejected: matches!(arguments.mode, Some(ModeArgument::Replace)),
-        ..arguments.reading.options(mode, &arguments.paths)?
-    };
-    if arguments.dry_run {
-        jobs::dry_run(context, &options)
-    } else {
-        jobs::load(context, &options, checkpoints)
+}
+
+impl LoadPlan {
+    /// Starts or resumes the load, or does a dry run.
+    pub fn run(
+        self,
+        context: &JobContext,
+        checkpoints: CheckpointPolicy,
+    ) -> anyhow::Result<ExitCode> {
+        let done = match self.step {
+            Step::DryRun(options) => jobs::dry_run(context, &options),
+            Step::Load(options) => jobs::load(context, &options, checkpoints),
+            Step::Resume { run, accept_removals: true } => {
+                jobs::resume_accepting_removals(context, run, checkpoints)
+            }
+            Step::Resume { run, accept_removals: false } => jobs::resume(context, run, checkpoints),
+        };
+        finished(done.map(|report| (written(&report, self.json), report.tally.incomplete.len())))
     }
 }

@@ -164,7 +164,9 @@ impl Cli {
                 Ok(self.settings.migrate(command, &Buckets::INFO, &ALL_MIGRATIONS)?)
             }
             Command::Load(arguments) => {
-                let context = match arguments.dry_run {
+                let dry_run = arguments.dry_run;
+                let plan = arguments.plan(self.removal_limit())?;
+                let context = match dry_run {
                     true => {
                         let pools =
                             self.settings.open_unchanged(&Buckets::INFO, &ALL_MIGRATIONS)?;
@@ -172,7 +174,7 @@ impl Cli {
                     }
                     false => self.context()?,
                 };
-                load::run(&context, arguments, self.checkpoints(), self.removal_limit())
+                plan.run(&context, self.checkpoints())
             }
             Command::Audit(arguments) => {
                 audit::run(&self.context()?, arguments, self.checkpoints(), self.removal_limit())

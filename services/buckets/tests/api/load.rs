@@ -365,6 +365,15 @@ fn command_without_a_database_creates_nothing(#[case] arguments: &[&str]) {
 }
 
 #[test]
+fn missing_source_creates_no_database() {
+    let program = testkit::Program::new(env!("CARGO_BIN_EXE_buckets"));
+    let ran = program.run(&["load", "missing.ndjson"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.errors);
+    assert!(ran.errors.contains("missing.ndjson"), "{}", ran.errors);
+    assert_eq!(std::fs::read_dir(program.folder().path()).unwrap().count(), 0);
+}
+
+#[test]
 fn unreadable_source_starts_no_run() {
     let fixture = Fixture::new();
     let missing = fixture.folder.join("missing.ndjson");

@@ -23,12 +23,16 @@ pub struct ImportCommand {
 }
 
 impl ImportCommand {
+    /// Finds the file. With a mistyped path, the command must not create a database.
+    pub fn input(&self) -> anyhow::Result<Input> {
+        Input::at(&self.file).with_context(|| format!("{} cannot be read", self.file.display()))
+    }
+
     /// Imports the file and prints a report. Exits with status 1 if any event failed.
-    pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
+    pub fn run(&self, state: &State, input: &Input) -> anyhow::Result<ExitCode> {
         let name = self.file.display();
-        let input = Input::at(&self.file).with_context(|| format!("{name} cannot be read"))?;
         let options = ImportOptions { dry_run: self.dry_run };
-        let report = jobs::import(state, &input, options).with_context(|| name.to_string())?;
+        let report = jobs::import(state, input, options).with_context(|| name.to_string())?;
         for error in &report.errors {
             log::info!(target: "notice", "line {}: {}: {}", error.line, error.uid, error.message);
         }

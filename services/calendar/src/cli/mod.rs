@@ -184,7 +184,10 @@ impl shell::Cli for Cli {
                 let reach = self.settings.service.webhook_reach();
                 command.run(&self.open(Announce::WhenWritten)?, &reach, SystemClock.unix())
             }
-            Command::Import(command) => command.run(&self.state_for(command.dry_run)?),
+            Command::Import(command) => {
+                let input = command.input()?;
+                command.run(&self.state_for(command.dry_run)?, &input)
+            }
             Command::Subscriptions(command) => command.run(&self.state(Announce::WhenWritten)?),
             Command::ImportSite(command) => command.run(&self.state(Announce::WhenWritten)?),
             Command::Doctor(command) => command.run(&self.state_to_examine()?),

@@ -87,6 +87,17 @@ fn command_for_existing_data_leaves_an_empty_file_and_the_admin_key_unchanged() 
 }
 
 #[test]
+fn missing_source_creates_no_database() {
+    let program = Program::new(env!("CARGO_BIN_EXE_calendar"));
+    for command in ["load", "import"] {
+        let ran = program.run(&[command, "missing.ics"]);
+        assert_eq!(ran.code, Some(1), "{}", ran.errors);
+        assert!(ran.errors.contains("missing.ics cannot be read"), "{}", ran.errors);
+        assert_eq!(std::fs::read_dir(program.folder().path()).unwrap().count(), 0, "{command}");
+    }
+}
+
+#[test]
 fn empty_load_fails_unless_it_is_allowed() {
     let program = program();
     for (flags, code) in [(&[][..], 1), (&["--allow-empty"], 0)] {
