@@ -70,7 +70,7 @@ pub fn set_subscription(
 ) -> Result<(), OperatorError> {
     let id = subscriber_id(db, email)?;
     if until <= now {
-        let until = instant::without_zone(until);
+        let until = instant::with_zone(until);
         return Err(OperatorError::Rejected(format!(
             "{until} is in the past; to end the subscription now, run `breaches subscription end \
              {email}`"

@@ -61,7 +61,7 @@ impl BlockCommand {
         match self {
             Self::Add { ip, user_agent, until, output } => {
                 if let Some(until) = until.filter(|until| *until <= now) {
-                    bail!("{} is in the past", instant::without_zone(until));
+                    bail!("{} is in the past", instant::with_zone(until));
                 }
                 let cidr = ip.map(|network| network.to_string());
                 if user_agent.as_ref().is_some_and(|text| text.trim().is_empty()) {
@@ -79,7 +79,7 @@ impl BlockCommand {
             Self::List { output } => {
                 let rows = context.pools.read_blocking(blocks::all)?;
                 output.print_list(&rows, |row| {
-                    let until = row.until.map_or_else(|| "forever".into(), instant::without_zone);
+                    let until = row.until.map_or_else(|| "forever".into(), instant::with_zone);
                     format!("{}\t{}\t{until}", row.id, row.client())
                 })
             }

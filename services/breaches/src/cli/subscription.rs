@@ -54,9 +54,12 @@ impl SubscriptionCommand {
                 context
                     .pools
                     .write_blocking(|db| app::set_subscription(db, &email, &plan, until, now))?;
-                let until = instant::without_zone(until);
-                let value = json!({ "email": email.as_str(), "plan": plan, "until": until });
-                output.print(&value, format!("{email}: {plan} until {until}"))
+                let value = json!({
+                    "email": email.as_str(),
+                    "plan": plan,
+                    "until": instant::without_zone(until),
+                });
+                output.print(&value, format!("{email}: {plan} until {}", instant::with_zone(until)))
             }
             Self::End { email, output } => {
                 let email = EmailAddress::parse(&email)?;

@@ -293,6 +293,8 @@ fn subscription_may_last_until_the_end_of_the_calendar() {
     let set = ["subscription", "set", "owner@example.org", "--plan", "pro1", "--until"];
     let set = operator.json(&[&set[..], &["9999-12-31"]].concat());
     assert_eq!(set["until"], "9999-12-31T23:59:59");
+    let line = operator.run(&subscription("owner@example.org", "pro1"));
+    assert_eq!(line, "owner@example.org: pro1 until 2099-01-02T00:00:00Z\n");
 }
 
 #[test]

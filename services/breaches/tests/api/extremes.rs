@@ -74,7 +74,7 @@ fn dates_with_an_offset_are_converted_in_every_input() {
     let refused = operator.output(&until);
     assert_eq!(refused.status.code(), Some(1));
     let message = String::from_utf8(refused.stderr).unwrap();
-    assert!(message.contains("2020-01-03T00:00:00 is in the past"), "{message}");
+    assert!(message.contains("2020-01-03T00:00:00Z is in the past"), "{message}");
 }
 
 #[test]
