@@ -224,15 +224,19 @@ fn cancel(
 }
 
 /// Moves a known event to the dates in its cancellation, if there are any, because a file can move
-/// and cancel a series at the same time. Returns the event if it moved.
+/// and cancel a series at the same time. This includes an event that an import trashed, because the
+/// cancellation restores it. Returns the event if it moved.
 fn follow_dates(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
     occurrence: &Occurrence,
     event: &Event,
 ) -> Result<Option<Event>, Undone> {
-    let is_there = event.status.is_trashed() || occurrence.starts_with(&event.schedule);
+    let is_there = occurrence.starts_with(&event.schedule);
     if !source.is_cancellation || source.own.is_author || is_there {
+        return Ok(None);
+    }
+    if event.status.is_trashed() && !imported::find(context.db, event.id)?.is_trashed {
         return Ok(None);
     }
     if let Some(subscriber) = source.subscriber

@@ -30,6 +30,7 @@ mod ical;
 mod images;
 mod import_again;
 mod import_bounds;
+mod import_cancellations;
 mod import_others;
 mod import_overrides;
 mod import_shapes;

@@ -1,0 +1,70 @@
+//! Imports of cancellations that also change what they cancel.
+
+use serde_json::json;
+
+use crate::app::App;
+use crate::import_standards::{calendar, texts};
+use crate::imports::counts;
+use crate::subscribing::{self, Subscribing};
+
+const DAILY: &str = "RRULE:FREQ=DAILY;COUNT=3";
+
+/// Builds a series that starts on 1 April at this hour.
+fn series(hour: u8, rule: &str) -> String {
+    format!("UID:s\nDTSTART:20270401T{hour:02}0000Z\nDURATION:PT1H\nSUMMARY:Daily\n{rule}")
+}
+
+/// Builds a cancelled override of the second occurrence, at its original time.
+fn cancelled(hour: u8) -> String {
+    let start = format!("20270402T{hour:02}0000Z");
+    format!(
+        "UID:s\nRECURRENCE-ID:{start}\nDTSTART:{start}\nDURATION:PT1H\nSUMMARY:Daily\n\
+         STATUS:CANCELLED"
+    )
+}
+
+/// Builds an override that moves the second occurrence by a week.
+fn moved() -> String {
+    "UID:s\nRECURRENCE-ID:20270402T100000Z\nDTSTART:20270409T150000Z\nDURATION:PT1H\n\
+     SUMMARY:Daily"
+        .to_owned()
+}
+
+/// Returns the events of the series with a cancelled second occurrence.
+fn with_cancelled(hour: u8) -> [String; 3] {
+    [(1, ""), (2, " (off)"), (3, "")]
+        .map(|(day, off)| format!("{day:02} {hour} {day:02} {} Daily{off}", hour + 1))
+}
+
+#[actix_web::test]
+async fn occurrence_that_returns_as_cancelled_has_the_dates_of_the_file_at_once() {
+    let excluding = format!("{DAILY}\nEXDATE:20270402T100000Z");
+    for (without, hour) in [(&*excluding, 10), ("RRULE:FREQ=DAILY;COUNT=1", 10), (&*excluding, 12)]
+    {
+        let app = App::new().await;
+        counts(&app, calendar("", &[&series(10, DAILY), &moved()])).await;
+        counts(&app, calendar("", &[&series(10, without)])).await;
+        let file = calendar("", &[&series(hour, DAILY), &cancelled(hour)]);
+        counts(&app, &file).await;
+        assert_eq!(texts(&app).await, with_cancelled(hour), "{without} {hour}");
+        assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0], "{without} {hour}");
+    }
+}
+
+#[actix_web::test]
+async fn occurrence_that_returns_as_cancelled_to_a_subscription_has_the_dates_of_the_file() {
+    let club = Subscribing::new().await;
+    club.serves(&calendar("", &[&series(10, DAILY), &moved()]));
+    let id = club.subscribe(json!({})).await;
+    club.run(id).await;
+    let excluding = format!("{DAILY}\nEXDATE:20270402T100000Z");
+    club.serves(&calendar("", &[&series(10, &excluding)]));
+    let run = club.run_now(id).await;
+    assert_eq!(subscribing::counts(&run, "imported"), [0, 0, 2, 0, 0, 1], "{run}");
+    club.serves(&calendar("", &[&series(10, DAILY), &cancelled(10)]));
+    for expected in [[0, 1, 2, 0, 0, 0], [0, 0, 3, 0, 0, 0]] {
+        let run = club.run_now(id).await;
+        assert_eq!(subscribing::counts(&run, "imported"), expected, "{run}");
+        assert_eq!(texts(&club.app).await, with_cancelled(10));
+    }
+}
