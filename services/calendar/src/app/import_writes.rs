@@ -56,9 +56,6 @@ pub struct Source<'a> {
     pub edits: Option<&'a SeriesEdits>,
     /// If users ended the series, the key of its last occurrence. Later occurrences aren't created.
     pub ended_at: Option<&'a str>,
-    /// Whether the entry cancels its events but still contains their details, including their
-    /// dates.
-    pub is_cancellation: bool,
     /// Whether the series might exclude this event. We can't know, because one of the excluded
     /// dates couldn't be parsed.
     pub has_unknown_exclusions: bool,
@@ -233,7 +230,7 @@ fn follow_dates(
     event: &Event,
 ) -> Result<Option<Event>, Undone> {
     let is_there = occurrence.starts_with(&event.schedule);
-    if !source.is_cancellation || source.own.is_author || is_there {
+    if !occurrence.is_detailed || source.own.is_author || is_there {
         return Ok(None);
     }
     if event.status.is_trashed() && !imported::find(context.db, event.id)?.is_trashed {

@@ -468,7 +468,6 @@ impl Import {
             series: so_far.series.map(|series| (series.id, entry)),
             edits: so_far.edits.as_deref(),
             ended_at: so_far.ended_at.as_deref(),
-            is_cancellation: entry.is_cancelled && entry.is_complete,
             has_unknown_exclusions: entry.has_unknown_exclusions,
             subscriber,
             revision: so_far.own_revision,

@@ -70,6 +70,9 @@ pub struct Occurrence {
     pub start: Moment,
     pub end: Moment,
     pub is_cancelled: bool,
+    /// Whether the file has the details of the occurrence. A cancellation can omit them, so its
+    /// dates and details don't apply to a known event.
+    pub is_detailed: bool,
     pub details: Arc<Details>,
 }
 
@@ -162,6 +165,8 @@ impl Entry {
         warnings.extend(repeated(&component.properties));
         let details = Arc::new(Details::read(component, &mut warnings));
         let is_cancelled = component.is_cancelled();
+        // A cancellation can omit the title and times.
+        let is_complete = !is_cancelled || component.has_details();
         let series = Series::new(component, &first, context);
         let occurrence = |Start { moment, end: own_end }: Start| {
             let external_id = match &replaces {
@@ -182,12 +187,11 @@ impl Entry {
             };
             let original = start.clone();
             let details = details.clone();
-            Occurrence { external_id, original, start, end, is_cancelled, details }
+            let is_detailed = is_complete;
+            Occurrence { external_id, original, start, end, is_cancelled, is_detailed, details }
         };
         let occurrences = starts.into_iter().map(occurrence).collect();
         let is_series = component.is_series();
-        // A cancellation can omit the title and times.
-        let is_complete = !is_cancelled || component.has_details();
         Ok(Entry {
             uid,
             replaces,

@@ -26,6 +26,8 @@ struct Range<'a> {
     length: Length,
     details: Arc<Details>,
     is_cancelled: bool,
+    /// Whether the override has its own details. A cancellation can omit them.
+    is_detailed: bool,
 }
 
 impl Component {
@@ -96,9 +98,20 @@ impl<'a> Range<'a> {
         let clock = clock_of(component, &start).unwrap_or_else(Zone::utc);
         let length = length_of(component, (&start, &end), &clock);
         let is_cancelled = component.is_cancelled();
+        let is_detailed = !is_cancelled || component.has_details();
         let details = Arc::new(Details::read(component, &mut warnings));
-        let range =
-            Range { component, context, from, start, end, clock, length, details, is_cancelled };
+        let range = Range {
+            component,
+            context,
+            from,
+            start,
+            end,
+            clock,
+            length,
+            details,
+            is_cancelled,
+            is_detailed,
+        };
         Ok((range, warnings))
     }
 
@@ -158,9 +171,11 @@ impl Entry {
         let range_of = |original: i64| read.iter().rfind(|range| range.from.seconds() <= original);
         for (occurrence, original) in self.occurrences.iter_mut().zip(&originals) {
             let Some(range) = range_of(*original) else { continue };
-            if range.is_cancelled {
-                occurrence.is_cancelled = true;
-            } else if let Some((start, end)) = range.moved(&occurrence.start) {
+            occurrence.is_cancelled |= range.is_cancelled;
+            occurrence.is_detailed &= range.is_detailed;
+            if range.is_detailed
+                && let Some((start, end)) = range.moved(&occurrence.start)
+            {
                 (occurrence.start, occurrence.end) = (start, end);
                 occurrence.details = Arc::clone(&range.details);
             }

@@ -68,3 +68,35 @@ async fn occurrence_that_returns_as_cancelled_to_a_subscription_has_the_dates_of
         assert_eq!(texts(&club.app).await, with_cancelled(10));
     }
 }
+
+#[actix_web::test]
+async fn cancelling_override_of_all_later_occurrences_moves_them_to_its_dates() {
+    let later = |day: u8, hour: u8, more: &str| {
+        format!(
+            "UID:s\nRECURRENCE-ID;RANGE=THISANDFUTURE:202704{day:02}T100000Z\n\
+             DTSTART:202704{day:02}T{hour:02}0000Z\nDURATION:PT1H\nSUMMARY:Daily\n{more}"
+        )
+    };
+    let with_series = |entry: &str| calendar("", &[&series(10, DAILY), entry]);
+    for (before, first) in [
+        (with_series(&later(2, 15, "CLASS:PUBLIC")), 2),
+        (with_series(&moved()), 2),
+        // The event was not a series before.
+        (calendar("", &[&series(8, "CLASS:PUBLIC")]), 1),
+    ] {
+        let app = App::new().await;
+        counts(&app, &before).await;
+        let file = with_series(&later(first, 10, "STATUS:CANCELLED"));
+        counts(&app, &file).await;
+        let expected = [1, 2, 3].map(|day| {
+            let off = if day < first { "" } else { " (off)" };
+            format!("{day:02} 10 {day:02} 11 Daily{off}")
+        });
+        assert_eq!(texts(&app).await, expected, "{before}");
+        assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0], "{before}");
+        // A first import has the same result.
+        let other = App::new().await;
+        counts(&other, &file).await;
+        assert_eq!(texts(&other).await, expected, "{before}");
+    }
+}
