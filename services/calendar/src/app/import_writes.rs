@@ -104,8 +104,8 @@ pub fn write(
         if let Some(event) = known.filter(|_| occurrence.is_cancelled)
             && subscriber.changed_parts(context.db, event.id)?.has(Part::EventStatus)
         {
-            let moved = follow_dates(context, source, occurrence, &event)?;
-            let outcome = if moved.is_some() { Outcome::Updated } else { Outcome::Unchanged };
+            let changed = follow(context, source, occurrence, &event)?;
+            let outcome = if changed.is_some() { Outcome::Updated } else { Outcome::Unchanged };
             return Ok((Some(event.id), outcome));
         }
     }
@@ -184,8 +184,8 @@ fn is_skipped_by_known_events(
 }
 
 /// Marks an event as cancelled. The event remains visible. Since a cancellation can omit all other
-/// properties, only a known event's status changes, along with the dates if the cancellation
-/// includes them. An unknown event is created if the cancellation has enough details.
+/// properties, a known event keeps its values for those. An unknown event is created if the
+/// cancellation has enough details.
 fn cancel(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -198,55 +198,61 @@ fn cancel(
             false => Ok((None, Outcome::Skipped)),
         };
     };
-    let moved = follow_dates(context, source, occurrence, &event)?;
-    let is_moved = moved.is_some();
-    let event = moved.unwrap_or(event);
+    let changed = follow(context, source, occurrence, &event)?;
+    let is_changed = changed.is_some();
+    let event = changed.unwrap_or(event);
     let noted = imported::find(context.db, event.id)?;
     let is_own = source.own.is_author;
     let outcome = match event.status.is_trashed() {
         // Our own feeds show trashed events as cancelled.
         true if !noted.is_trashed || is_own => Outcome::Skipped,
         // A user might have changed the status after the file cancelled the event.
-        false if noted.is_cancelled && is_moved => Outcome::Updated,
+        false if noted.is_cancelled && is_changed => Outcome::Updated,
         false if noted.is_cancelled => Outcome::Unchanged,
         false if is_own && is_cancelled(context.db, event.id)? => Outcome::Unchanged,
         _ if source.is_older_than(Some(&event)) => return Err(Undone::Outdated),
         _ => match call_off(context.db, &event, context.now.as_second())? {
             true => Outcome::Updated,
-            false if is_moved => Outcome::Updated,
+            false if is_changed => Outcome::Updated,
             false => Outcome::Unchanged,
         },
     };
     Ok((Some(event.id), outcome))
 }
 
-/// Moves a known event to the dates in its cancellation, if there are any, because a file can move
-/// and cancel a series at the same time. This includes an event that an import trashed, because the
-/// cancellation restores it. Returns the event if it moved.
-fn follow_dates(
+/// Updates a known event with the values in its cancellation, if there are any, because a file can
+/// change and cancel a series at the same time. This includes an event that an import trashed,
+/// because the cancellation restores it. Returns the event if it changed.
+fn follow(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
     occurrence: &Occurrence,
     event: &Event,
 ) -> Result<Option<Event>, Undone> {
-    let is_there = occurrence.starts_with(&event.schedule);
-    if !occurrence.is_detailed || source.own.is_author || is_there {
+    if !occurrence.is_detailed || source.own.is_author {
         return Ok(None);
     }
     if event.status.is_trashed() && !imported::find(context.db, event.id)?.is_trashed {
         return Ok(None);
     }
-    if let Some(subscriber) = source.subscriber
-        && subscriber.changed_parts(context.db, event.id)?.has(Part::Dates)
-    {
-        return Ok(None);
+    let stored = Stored::read(context.db, source, event.clone())?;
+    match update(context, source, occurrence, (stored, false)) {
+        Ok((_, Outcome::Updated)) => Ok(events::find(context.db, event.id)?),
+        Ok(_) | Err(Undone::Unchanged) => Ok(None),
+        Err(other) => Err(other),
     }
-    let mut fields = occurrence.fields(None);
-    fields.retain(|name, _| Part::of_field(name) == Some(Part::Dates));
-    let change = decode(context, source.user, Params::from_json(fields.into()), Some(event))?;
-    let by_user = source.subscriber.is_none();
-    let write = WriteContext { by_user, ..context.write_context(source.user) };
-    Ok(Some(event_writes::update(context.db, event, &change, write)?))
+}
+
+/// Returns whether the file has a value for `part` of `event`. Only cancellations can lack values.
+fn has_part(occurrence: &Occurrence, event: &Event, part: Part) -> bool {
+    if !occurrence.is_cancelled {
+        return true;
+    }
+    // A cancellation without an end keeps the end, unless it moves the event.
+    let keeps_end = part == Part::Dates
+        && occurrence.end == occurrence.start
+        && occurrence.starts_with(&event.schedule);
+    occurrence.details.has(part) && !keeps_end
 }
 
 /// Marks an event as cancelled, and records that the file cancelled it. Returns whether the event
@@ -338,7 +344,8 @@ fn slug_of_date(parent: Option<i64>, occurrence: &Occurrence) -> Option<String> 
 }
 
 /// Updates the fields that differ from the feed's rendering of the event. If `is_removed` is set,
-/// the status is kept, and no venues, organizers or categories are created.
+/// the status is kept, and no venues, organizers or categories are created. A cancellation only
+/// updates the fields that it has, and not the event's place in its series.
 fn update(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -349,13 +356,20 @@ fn update(
     let details = &*occurrence.details;
     // The first event in a series can't be its own parent. Our own feeds don't contain parents, and
     // if the first event was erased, the other events don't have one.
-    let parent = source.parent.filter(|id| *id != event.id && !source.own.is_author);
+    let keeps_parent = source.own.is_author || occurrence.is_cancelled;
+    let parent = source.parent.filter(|id| *id != event.id && !keeps_parent);
+    let has = |part: Part| has_part(occurrence, &event, part);
     let mut fields = occurrence.fields(shown.as_ref());
-    if !is_removed && let Some(status) = status_after(context.db, &event, details.is_private)? {
+    if !is_removed
+        && has(Part::Status)
+        && let Some(status) = status_after(context.db, &event, details.is_private)?
+    {
         fields.insert("status".to_owned(), json!(status.as_str()));
     }
     let is_author = source.own.is_author;
-    if let Some(occurring) = occurring_after(context.db, is_author, (event.id, details))? {
+    if !occurrence.is_cancelled
+        && let Some(occurring) = occurring_after(context.db, is_author, (event.id, details))?
+    {
         fields.insert("event_status".to_owned(), json!(occurring.name()));
     }
     let old = shown.as_ref().map(|shown| &*shown.details);
@@ -380,11 +394,12 @@ fn update(
         Some(subscriber) => subscriber.changed_parts(context.db, event.id)?,
         None => Parts::default(),
     };
-    fields.retain(|name, _| Part::of_field(name).is_none_or(|part| !held.has(part)));
+    let is_kept = |part: Part| held.has(part) || !has(part);
+    fields.retain(|name, _| Part::of_field(name).is_none_or(|part| !is_kept(part)));
     let same_terms = is_removed
         || has_categories(source.subscriber, details, (old, &before))
-        || held.has(Part::Categories);
-    let joining = match source.series.filter(|_| !is_removed) {
+        || is_kept(Part::Categories);
+    let joining = match source.series.filter(|_| !is_removed && !occurrence.is_cancelled) {
         Some(series) => {
             import_memberships::slug_on_joining(context.db, series, &event, occurrence)?
         }

@@ -7,12 +7,16 @@ use super::ignored::Warning;
 use super::property::Property;
 use crate::model::html;
 use crate::model::image::{image_url, web_url};
+use crate::model::subscription_parts::Part;
 
 /// Maximum length of a title, name or address in characters, after escaping.
 const MAX_CHARACTERS: usize = 1000;
 
 /// Maximum number of categories.
 const MAX_CATEGORIES: usize = 50;
+
+/// The title of an event without one.
+const UNTITLED: &str = "Untitled";
 
 /// If a description contains any of these tags, we treat it as HTML. Google exports HTML
 /// descriptions.
@@ -81,7 +85,7 @@ impl Details {
         let is_tentative = is_one_of("STATUS", &["TENTATIVE"]);
         warn("STATUS", is_tentative && !component.is_own, "TENTATIVE is ignored");
         Details {
-            title: if title.is_empty() { "Untitled".to_owned() } else { title },
+            title: if title.is_empty() { UNTITLED.to_owned() } else { title },
             description: html::text(&markup),
             markup,
             location,
@@ -96,6 +100,21 @@ impl Details {
                 !class.is_empty() && !class.eq_ignore_ascii_case("PUBLIC")
             }),
             is_postponed: is_tentative && component.is_own,
+        }
+    }
+
+    /// Returns whether the file has a value for `part`. A cancellation only changes these parts,
+    /// because it can omit all others. It can make an event private, but not public.
+    pub fn has(&self, part: Part) -> bool {
+        match part {
+            Part::Title => self.title != UNTITLED,
+            Part::Description => !self.description.is_empty(),
+            Part::Website => self.url.is_some(),
+            Part::Venue => !self.location.is_empty(),
+            Part::Organizer => self.organizer.is_some(),
+            Part::Categories => !self.categories.is_empty(),
+            Part::Status => self.is_private,
+            Part::Dates | Part::EventStatus => true,
         }
     }
 

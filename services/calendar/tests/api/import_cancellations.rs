@@ -100,3 +100,45 @@ async fn cancelling_override_of_all_later_occurrences_moves_them_to_its_dates() 
         assert_eq!(texts(&other).await, expected, "{before}");
     }
 }
+
+#[actix_web::test]
+async fn cancellation_changes_what_it_has_and_keeps_the_rest() {
+    for head in ["UID:a", "UID:s\nRECURRENCE-ID:20270402T100000Z"] {
+        let app = App::new().await;
+        let file = |lines: &str| {
+            let entry = format!("{head}\nDTSTART:20270402T100000Z\nDURATION:PT1H\n{lines}");
+            calendar("", &[&series(10, DAILY), &entry])
+        };
+        let talk = "SUMMARY:Talk\nDESCRIPTION:All about it\nLOCATION:Hall\nCATEGORIES:Talks\n\
+            URL:https://example.org/talk";
+        counts(&app, file(talk)).await;
+        let path = format!("/events/{}", app.get("/events?search=talk").await.ids()[0]);
+        let shown = async || {
+            let event = app.get(&path).await.expect(200).json;
+            assert_eq!(event["event_status"], "cancelled", "{head}");
+            let values = [
+                &event["title"],
+                &event["description"],
+                &event["venue"]["venue"],
+                &event["categories"][0]["name"],
+                &event["website"],
+            ];
+            values.map(|value| value.as_str().unwrap().to_owned()).join(" ")
+        };
+        let bare = file("SUMMARY:Talk\nSTATUS:CANCELLED");
+        assert_eq!(counts(&app, &bare).await[..2], [0, 1], "{head}");
+        let expected = "Talk <p>All about it</p> Hall Talks https://example.org/talk";
+        assert_eq!(shown().await.replace('\n', ""), expected, "{head}");
+        let debate = "SUMMARY:Debate\nDESCRIPTION:Both sides\nLOCATION:Room 2\n\
+            CATEGORIES:Debates\nURL:https://example.org/debate\nSTATUS:CANCELLED";
+        for updated in [1, 0] {
+            assert_eq!(counts(&app, file(debate)).await[..2], [0, updated], "{head}");
+            let expected = "Debate <p>Both sides</p> Room 2 Debates https://example.org/debate";
+            assert_eq!(shown().await.replace('\n', ""), expected, "{head}");
+        }
+        // Details that become private are not published.
+        let private = debate.replace("Both sides", "Secret") + "\nCLASS:PRIVATE";
+        assert_eq!(counts(&app, file(&private)).await[..2], [0, 1], "{head}");
+        app.get(&path).await.expect(403);
+    }
+}
