@@ -3,8 +3,13 @@
 use serde_json::{Map, Value};
 use shell::params::bracketed;
 
+use super::values::split_items;
+
 /// Lists that clients can send by repeating their name, as HTML forms and generated clients do.
 const LISTS: [&str; 6] = ["categories", "tags", "venue", "organizer", "include", "exclude"];
+
+/// Lists of names. In forms and queries, each of their values is a comma-separated list.
+const NAMES: [&str; 2] = ["categories", "tags"];
 
 /// Request parameters. `null` counts as absent.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +26,11 @@ impl Params {
             let values: Vec<&str> = values.collect();
             if values.len() > 1 {
                 members.insert(name.to_owned(), values.into());
+            }
+        }
+        for name in NAMES {
+            if let Some(Value::Array(items)) = members.get_mut(name) {
+                *items = items.iter().flat_map(split_items).collect();
             }
         }
         Params(members)
@@ -70,7 +80,7 @@ mod tests {
     fn repeated_names_form_lists_only_for_list_parameters() {
         let params =
             Params::from_pairs([("tags", "a,b"), ("page", "1"), ("tags", "c"), ("page", "2")]);
-        assert_eq!(params.get("tags"), Some(&json!(["a,b", "c"])));
+        assert_eq!(params.get("tags"), Some(&json!(["a", "b", "c"])));
         assert_eq!(params.get("page"), Some(&json!("2")));
         let bracketed = Params::from_pairs([("tags[]", "a"), ("tags[]", "b")]);
         assert_eq!(bracketed.get("tags"), Some(&json!(["a", "b"])));

@@ -64,8 +64,8 @@ values! {
     EventStatusText(Occurring) = event_status;
     /// An absolute web URL, or an empty string.
     Website(String) = website;
-    /// Distinct list items.
-    Items(Vec<Value>) = list;
+    /// Distinct list items. The strings of an array can contain commas.
+    Items(Vec<Value>) = items;
     /// The events in a series that a write applies to.
     ScopeWord(Reach) = |value| {
         Reach::named(&text(value)?).ok_or("must be this, following or all")
@@ -210,9 +210,25 @@ pub fn number(value: &Value, low: f64, high: f64) -> Result<f64, &'static str> {
 
 /// Decodes a list from an array or a comma-separated string, dropping empty items and duplicates.
 pub fn list(value: &Value) -> Result<Vec<Value>, &'static str> {
+    list_of(value, split_items)
+}
+
+/// Decodes a list like [`list`], but doesn't split the strings of an array, which can be names.
+fn items(value: &Value) -> Result<Vec<Value>, &'static str> {
+    list_of(value, |item| match item {
+        Value::String(text) => filled_item(text).into_iter().collect(),
+        other => vec![other.clone()],
+    })
+}
+
+/// Decodes a list. `items_of` returns the items in a member of an array.
+fn list_of(
+    value: &Value,
+    items_of: impl Fn(&Value) -> Vec<Value>,
+) -> Result<Vec<Value>, &'static str> {
     let mut items: Vec<Value> = match value {
         Value::Array(items) => {
-            items.iter().filter(|item| !item.is_null()).flat_map(split_items).collect()
+            items.iter().filter(|item| !item.is_null()).flat_map(items_of).collect()
         }
         Value::String(_) | Value::Number(_) => split_items(value),
         _ => return Err("must be a list"),
@@ -223,16 +239,17 @@ pub fn list(value: &Value) -> Result<Vec<Value>, &'static str> {
 }
 
 /// Splits a string at commas. Any other value becomes a single item.
-fn split_items(value: &Value) -> Vec<Value> {
+pub fn split_items(value: &Value) -> Vec<Value> {
     match value {
-        Value::String(text) => text
-            .split(',')
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
-            .map(|text| Value::from(text.replace('\0', "")))
-            .collect(),
+        Value::String(text) => text.split(',').filter_map(filled_item).collect(),
         other => vec![other.clone()],
     }
+}
+
+/// Returns a trimmed item, or `None` if it is empty.
+fn filled_item(text: &str) -> Option<Value> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| Value::from(text.replace('\0', "")))
 }
 
 /// Decodes a list of positive integers.

@@ -1,6 +1,9 @@
 //! Categories and tags.
 
-use serde_json::json;
+use std::io::Cursor;
+
+use calendar::{LoadOptions, load};
+use serde_json::{Value, json};
 
 use crate::app::{App, NS, send};
 
@@ -187,6 +190,41 @@ async fn event_write_reuses_known_terms_and_creates_new_ones() {
     assert_eq!(app.get(&format!("/tags/{live}")).await.json["count"], 1);
     app.patch(&format!("/events/{id}"), &json!({"tags": []})).await.expect(200);
     assert_eq!(app.get(&format!("/tags/{live}")).await.json["count"], 0);
+}
+
+#[actix_web::test]
+async fn names_in_an_array_can_contain_commas() {
+    let app = App::new().await;
+    let other = app.make("/categories", json!({"name": "Other"})).await;
+    let food = app.make("/categories", json!({"name": "Food, Wine"})).await;
+    let names = async |path: String| {
+        let event = app.get(&path).await.expect(200).json;
+        let name = |term: &Value| term["name"].as_str().unwrap().to_owned();
+        event["categories"].as_array().unwrap().iter().map(name).collect::<Vec<_>>().join(" | ")
+    };
+    let with_id = format!("Beer, {other}");
+    let categories = json!(["Food, Wine", with_id, " ", null]);
+    let id = app.event(json!({"categories": categories})).await;
+    assert_eq!(names(format!("/events/{id}")).await, format!("{with_id} | Food, Wine"));
+    let line = json!({
+        "type": "event", "title": "Loaded", "slug": "loaded", "start_date": "2027-04-01",
+        "end_date": "2027-04-01", "categories": ["Food, Wine"],
+    });
+    let lines = Cursor::new(format!("{line}\n"));
+    load(&app.state, lines, LoadOptions { dry_run: false, upsert: false }).unwrap();
+    assert_eq!(names("/events/by-slug/loaded".to_owned()).await, "Food, Wine");
+    assert_eq!(app.get(&format!("/categories/{food}")).await.json["count"], 2);
+    // A string is a list of names, as in a form.
+    let form = "/events?title=x&start_date=2027-04-01&end_date=2027-04-01";
+    for (query, body) in [
+        ("", json!({"categories": "Food, Wine"})),
+        ("&categories=Food,Wine", json!({})),
+        ("&categories[]=Food,Wine", json!({})),
+        ("&categories=Food,Wine&categories=Wine", json!({})),
+    ] {
+        let event = app.post(&format!("{form}{query}"), &body).await.expect(201);
+        assert_eq!(names(format!("/events/{}", event.id())).await, "Food | Wine", "{query}");
+    }
 }
 
 #[actix_web::test]

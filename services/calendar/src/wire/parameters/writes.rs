@@ -74,10 +74,12 @@ parameters! {
         /// Whether the event is featured.
         #[param(value_type = bool)]
         pub featured: Option<Flag>,
-        /// Category ids, slugs or names. Unknown names are created as new categories.
+        /// Category ids, slugs or names. Unknown names are created as new categories. Names with
+        /// commas need an array.
         #[param(value_type = Vec<Value>, max_items = 1000, default = json!(null))]
         pub categories: Option<Items>,
-        /// Tag ids, slugs or names. Unknown names are created as new tags.
+        /// Tag ids, slugs or names. Unknown names are created as new tags. Names with commas need
+        /// an array.
         #[param(value_type = Vec<Value>, max_items = 1000, default = json!(null))]
         pub tags: Option<Items>,
         /// Venue id, the fields of a new venue, or a list of these.
