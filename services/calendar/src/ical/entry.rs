@@ -397,7 +397,12 @@ pub(super) fn times(
     let own = own.as_ref().unwrap_or(&start);
     let written = (component.find("DTEND"), component.find("DURATION"));
     let series = Series::new(component, own, context);
-    let end = end_of(own, written, |length| series.end_of(own, length), context, warnings);
+    let after = |length| series.end_of(own, length);
+    let skipped = Length::of_skipped((component.find("DTSTART"), written.0), own, context);
+    let end = match skipped.and_then(after) {
+        Some(end) => end,
+        None => end_of(own, written, after, context, warnings),
+    };
     let end = match &start {
         Moment::Time(_, zone) => end.in_zone(zone),
         Moment::Day(_) => end,

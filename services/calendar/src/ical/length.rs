@@ -44,8 +44,7 @@ impl Length {
         let (Some(start), Some(end), Moment::Time(at, _)) = (start, end, first) else {
             return length;
         };
-        let is_same_clock = start.parameter("TZID") == end.parameter("TZID")
-            && [start, end].iter().all(|one| !is_utc(&one.value) && !one.is_day(&one.value));
+        let is_same_clock = is_same_clock(start, end);
         let (Some(start), Some(end)) = (reading(&start.value), reading(&end.value)) else {
             return length;
         };
@@ -58,6 +57,25 @@ impl Length {
             true => Length::Clock(start.until(end).unwrap_or_default()),
             false => length,
         }
+    }
+
+    /// Returns the duration of an event if clocks skip its start, so that the start moves to DTEND
+    /// or beyond. Otherwise, the event would have no duration on that day. `first` is the start.
+    pub fn of_skipped(
+        (start, end): (Option<&Property>, Option<&Property>),
+        first: &Moment,
+        context: EntryContext<'_>,
+    ) -> Option<Length> {
+        let (start, end) = (start?, end?);
+        let last = Moment::read(end, context).ok()?;
+        let is_lost = match (first, &last) {
+            (Moment::Time(first, _), Moment::Time(last, _)) => last <= first,
+            _ => false,
+        };
+        let length = reading(&start.value)?.until(reading(&end.value)?).ok()?;
+        // Only a skipped start can be after a later local time.
+        let is_skipped = is_lost && length.is_positive() && is_same_clock(start, end);
+        is_skipped.then_some(Length::Duration(length))
     }
 
     /// Parses a DURATION property.
@@ -121,6 +139,12 @@ impl Length {
             Length::Duration(span) => exactly(on_clock((at, zone), span, instant)?, span),
         }
     }
+}
+
+/// Returns whether two properties are local times in the same zone.
+fn is_same_clock(one: &Property, other: &Property) -> bool {
+    one.parameter("TZID") == other.parameter("TZID")
+        && [one, other].iter().all(|one| !is_utc(&one.value) && !one.is_day(&one.value))
 }
 
 /// Adds the years, months, weeks and days of `span` in local time. Returns `None` if the result is

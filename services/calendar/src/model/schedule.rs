@@ -94,12 +94,13 @@ impl ScheduleChange {
         };
         let start = given(self.start).filter(|wall| leads_to(wall, stored.start_utc));
         let start_local = start.map_or(stored.start_local, wall_seconds);
-        // An end before the start was replaced by the start.
-        let is_moved = start_local != stored.start_local && stored.end_utc == stored.start_utc;
+        // The end might have moved along with the start.
+        let is_moved = start_local != stored.start_local;
         let end = given(self.end).filter(|wall| is_moved || leads_to(wall, stored.end_utc));
         let end = end.map(wall_seconds).filter(|end| *end >= start_local);
         let length = stored.end_local - stored.start_local;
-        let end_local = match is_moved {
+        // An end before the start was replaced by the start.
+        let end_local = match is_moved && stored.end_utc == stored.start_utc {
             true => end.unwrap_or(start_local + length),
             false => end.unwrap_or(stored.end_local),
         };
@@ -109,6 +110,9 @@ impl ScheduleChange {
     /// Returns whether the end in the request is before the start. `stored` is the schedule after
     /// the change, in which the end has been set to the start.
     pub fn is_backwards(&self, stored: &Schedule) -> bool {
+        if !stored.all_day && stored.end_utc > stored.start_utc {
+            return false;
+        }
         let instant = |point: PointInTime| point.instant(&stored.zone).ok();
         let ends = (self.start.and_then(instant), self.end.and_then(instant));
         let (Some(start), Some(end)) = ends else { return false };
@@ -117,8 +121,28 @@ impl ScheduleChange {
     }
 }
 
+/// Returns the end that keeps an event's length if clocks skip its start, which moves forward to
+/// `start`. Returns `None` if they don't skip it, or if the end as given isn't after the start.
+fn end_after_skipped(
+    zone: &Zone,
+    (first, last): (PointInTime, PointInTime),
+    start: Timestamp,
+) -> Option<Timestamp> {
+    let PointInTime::Wall(first) = first else { return None };
+    let last = match last {
+        PointInTime::Wall(last) => last,
+        PointInTime::Instant(last) => zone.wall(last),
+    };
+    let moved = zone.wall(start);
+    if moved == first || last <= first {
+        return None;
+    }
+    zone.instant(moved.checked_add(first.until(last).ok()?).ok()?)
+}
+
 impl Schedule {
-    /// Creates a schedule. If the end is before the start, it is set to the start.
+    /// Creates a schedule. If the end is before the start, it is set to the start. If clocks skip
+    /// the start, it moves forward, and so does an end that would no longer be after it.
     ///
     /// Rejects times whose UTC offset exceeds the maximum, which occurs in some places' local mean
     /// time. List windows rely on this limit when they compare local starts.
@@ -128,8 +152,12 @@ impl Schedule {
         start: PointInTime,
         end: PointInTime,
     ) -> Result<Schedule, NotADate> {
+        let given = (start, end);
         let mut start = start.instant(&zone)?;
         let mut end = end.instant(&zone)?;
+        if !all_day && end <= start {
+            end = end_after_skipped(&zone, given, start).unwrap_or(end);
+        }
         if all_day {
             let first = zone.wall(start).date().to_datetime(Time::midnight());
             start = zone.instant(first).ok_or(NotADate)?;
@@ -319,6 +347,33 @@ mod tests {
         )
         .unwrap();
         assert_eq!(shown(schedule.start_local), "2027-03-28 03:30:00");
+        assert_eq!(shown(schedule.end_local), "2027-03-28 04:00:00");
+    }
+
+    #[test]
+    fn event_in_the_skipped_hour_keeps_its_length() {
+        let new_york = zone("America/New_York");
+        let day = |time: &str| wall(&format!("2027-03-14T{time}"));
+        let last = PointInTime::Instant("2027-03-14T07:20:00Z".parse().unwrap());
+        for (start, end, expected) in [
+            ("02:30", day("03:20"), "04:20:00"),
+            ("02:30", day("03:30"), "04:30:00"),
+            ("02:30", last, "04:20:00"),
+            ("02:15", day("02:45"), "03:45:00"),
+            // The end is after the start even after it has moved.
+            ("02:30", day("03:40"), "03:40:00"),
+            ("02:30", day("02:30"), "03:30:00"),
+            ("02:30", day("01:00"), "03:30:00"),
+        ] {
+            let schedule = Schedule::new(new_york.clone(), false, day(start), end).unwrap();
+            let case = format!("{start} {end:?}");
+            assert_eq!(shown(schedule.end_local), format!("2027-03-14 {expected}"), "{case}");
+            let (first, last) = (Some(day(start)), Some(end));
+            let change = ScheduleChange { start: first, end: last, ..ScheduleChange::default() };
+            assert_eq!(change.is_backwards(&schedule), end == day("01:00"), "{case}");
+            let given = change.as_given(&schedule);
+            assert_eq!(shown(given.start_local), format!("2027-03-14 {start}:00"), "{case}");
+        }
     }
 
     proptest::proptest! {

@@ -96,9 +96,14 @@ impl Law {
 
     /// Returns the schedule of an event as (start, end) in UTC.
     fn place(&self, all_day: bool, start: i64, end: i64) -> (i64, i64) {
+        let (given, length) = (start, end - start);
         let (start, end) = (self.instant(start), self.instant(end));
         if !all_day {
-            return (start, end.max(start));
+            let is_skipped = self.wall(start) != given;
+            return match is_skipped && length > 0 && end <= start {
+                true => (start, self.instant(self.wall(start) + length)),
+                false => (start, end.max(start)),
+            };
         }
         let day = |at: i64| self.wall(at).div_euclid(DAY);
         let (first, last) = (day(start), day(end).max(day(start)));

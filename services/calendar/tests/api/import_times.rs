@@ -140,6 +140,7 @@ async fn clock_changes_of_a_zone_that_only_the_file_defines_apply() {
         ("20271030T120000", "DURATION:P1D".to_owned(), vec!["10-30 10:00 - 10-31 11:00"]),
         // Times that clocks skip.
         ("20270328T023000", "DURATION:PT1H".to_owned(), vec!["03-28 01:30 - 03-28 02:30"]),
+        ("20270328T023000", format!("{until}20270328T032000"), vec!["03-28 01:30 - 03-28 02:20"]),
         (
             "20270327T023000",
             "DURATION:PT1H\r\nRRULE:FREQ=DAILY;COUNT=2".to_owned(),
@@ -224,9 +225,9 @@ async fn rdates_in_the_repeated_hour_keep_their_instant() {
 #[actix_web::test]
 async fn days_after_a_skipped_hour_have_the_written_length() {
     for (zone, first, start, end, expected) in [
-        ("Europe/Berlin", "20270328", "0230", "0330", ["01:30 - 01:30", "00:30 - 01:30"]),
-        ("Europe/Berlin", "20270328", "0200", "0300", ["01:00 - 01:00", "00:00 - 01:00"]),
-        ("Europe/Berlin", "20270328", "0230", "0300", ["01:30 - 01:30", "00:30 - 01:00"]),
+        ("Europe/Berlin", "20270328", "0230", "0330", ["01:30 - 02:30", "00:30 - 01:30"]),
+        ("Europe/Berlin", "20270328", "0200", "0300", ["01:00 - 02:00", "00:00 - 01:00"]),
+        ("Europe/Berlin", "20270328", "0230", "0300", ["01:30 - 02:00", "00:30 - 01:00"]),
         ("Europe/Berlin", "20270328", "0230", "0400", ["01:30 - 02:00", "00:30 - 02:00"]),
         // The end is skipped.
         ("Europe/Berlin", "20270328", "0130", "0230", ["00:30 - 01:30", "23:30 - 00:30"]),
