@@ -183,6 +183,26 @@ fn last_duplicate_path_wins() {
 }
 
 #[test]
+fn last_duplicate_path_wins_in_a_bucket_of_a_later_provider() {
+    let fixture = Fixture::new();
+    let typed = |bucket: &str, kind: &str, size: u32| {
+        format!(r#"{{"bucket":"{bucket}","type":"{kind}","fullPath":"1","size":{size}}}"#)
+    };
+    // The first file in the segment is not of the first provider.
+    let lines = [
+        typed("a.example.org", "azure", 1),
+        typed("b.example.org", "aws", 1),
+        typed("b.example.org", "aws", 2),
+        typed("b.example.org", "aws", 3),
+    ];
+    let report = fixture.load_lines(&lines.each_ref().map(String::as_str));
+    assert_eq!((report.counts.added, report.counts.duplicates), (2, 2));
+    let files = exported(&fixture, Some("b.example.org"));
+    assert!(files[0].contains(r#""type":"aws","fullPath":"1","size":3"#), "{files:?}");
+    sound(&fixture);
+}
+
+#[test]
 fn export_reloads_to_equal_index() {
     let first = Fixture::with_samples();
     let lines = exported(&first, None);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use tantivy::postings::SegmentPostings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Term};
 
@@ -271,7 +272,11 @@ fn kind_of(view: &View, segment: &Segment, document: DocId) -> Result<u64, Engin
     for kind in BucketType::ALL.map(BucketType::code) {
         let term = Term::from_field_u64(field, kind);
         let postings = index.read_postings(&term, IndexRecordOption::Basic)?;
-        if postings.is_some_and(|mut postings| postings.seek(document) == document) {
+        // A list must not be sought to a document before its first one.
+        let contains = |mut postings: SegmentPostings| {
+            postings.doc() <= document && postings.seek(document) == document
+        };
+        if postings.is_some_and(contains) {
             return Ok(kind);
         }
     }
