@@ -173,9 +173,10 @@ impl Intake {
     pub fn named(&self) -> Vec<NamedBucket> {
         let named = self.state.named.iter();
         // The rest of a truncated listing is unknown, so don't remove any files.
-        let IntakeState { partial, all_partial, appended, .. } = &self.state;
+        let IntakeState { partial, unclear, all_partial, appended, .. } = &self.state;
         let is_appended = |id: &u64| appended.contains(id) && !self.replaces_rejected;
-        let is_partial = |id: &u64| *all_partial || partial.contains(id) || is_appended(id);
+        let is_incomplete = |id: &u64| partial.contains(id) || unclear.contains(id);
+        let is_partial = |id: &u64| *all_partial || is_incomplete(id) || is_appended(id);
         named
             .map(|(&id, &truncated)| NamedBucket {
                 id,
@@ -341,17 +342,16 @@ impl Sink for Intake {
             return Ok(());
         }
         let file = named_file(&bad.content, self.bucket.as_deref());
-        let is_file = file.as_ref().is_some_and(|file| !file.path.is_empty() && file.has_size);
+        let is_file = !bad.is_unclear
+            && file.as_ref().is_some_and(|file| !file.path.is_empty() && file.has_size);
         self.state.bad_end = (!is_file).then_some(bad.position);
-        if let Some(file) = &file {
-            if self.is_removed(file) {
-                self.has_entries = true;
-                self.state.bad_end = None;
-                self.state.tally.skipped_removed += 1;
-                return Ok(());
-            }
-            self.keep_named(file);
+        if file.as_ref().is_some_and(|file| self.is_removed(file)) {
+            self.has_entries = true;
+            self.state.bad_end = None;
+            self.state.tally.skipped_removed += 1;
+            return Ok(());
         }
+        self.keep_named(file.filter(|_| !bad.is_unclear).as_ref(), bad.position);
         self.state.tally.bad += 1;
         if self.state.first_bad.is_empty() {
             let Bad { position, reason, .. } = &bad;
@@ -401,6 +401,6 @@ impl Sink for Intake {
             return Ok(());
         }
         self.state.note_incomplete(self.note_of(&reason));
-        self.reject(&Bad { position: 0, reason, content: Vec::new() })
+        self.reject(&Bad { position: 0, reason, content: Vec::new(), is_unclear: false })
     }
 }

@@ -5,22 +5,42 @@ use super::formats::NamedFile;
 use super::intake::Intake;
 use super::write_session::Session;
 use crate::engine::{Limits, NewerFiles, each_row};
+use crate::model::address::Address;
 use crate::model::id_ranges::IdRanges;
 
 impl Intake {
-    /// Records the file in a bad line, so that it isn't removed.
-    pub(super) fn keep_named(&mut self, file: &NamedFile) {
+    /// Records the file in a bad line, so that it isn't removed. If the file is unknown, no file of
+    /// the bucket is removed. If the bucket is unknown too, this applies to all of the source's
+    /// buckets.
+    pub(super) fn keep_named(&mut self, file: Option<&NamedFile>, position: u64) {
+        let file = file.filter(|file| Address::parse(&file.bucket).is_ok());
+        let Some(file) = file else {
+            self.state.unclear_line.get_or_insert(position);
+            return;
+        };
         let bucket = self.buckets.find(&file.bucket).filter(|id| self.indexed.contains_key(id));
-        let Some(bucket) = bucket.filter(|_| !file.path.is_empty()) else { return };
-        if !self.state.rejected.add(bucket, &file.path) && self.state.partial.insert(bucket) {
+        let Some(bucket) = bucket else { return };
+        if file.path.is_empty() {
+            if !self.is_addition() && self.state.unclear.insert(bucket) {
+                let address = &file.bucket;
+                let why = format!("line {position} does not say which file of {address} it is");
+                self.add_partial(self.note_of(&why));
+            }
+        } else if !self.state.rejected.add(bucket, &file.path) && self.state.partial.insert(bucket)
+        {
             let why = format!("too many bad lines name files, including files of {}", file.bucket);
             self.add_partial(self.note_of(&why));
         }
     }
 
+    /// Returns `true` if the current source only adds files.
+    fn is_addition(&self) -> bool {
+        self.is_reject_file && !self.replaces_rejected
+    }
+
     /// Records why a source that has been read to its end doesn't cover its buckets, if so.
     pub(super) fn judge_end(&mut self) {
-        let last = self.state.bad_end.take();
+        let (last, unclear) = (self.state.bad_end.take(), self.state.unclear_line.take());
         if self.state.present.1 {
             return;
         }
@@ -37,6 +57,11 @@ impl Intake {
             // It's probably an error message that replaces the rest of the list.
             let why = format!("line {position} is the last one and does not describe a file");
             self.state.note_incomplete(self.note_of(&why));
+        } else if let Some(position) = unclear.filter(|_| !self.is_addition()) {
+            // It could have described a file of any bucket.
+            let why = format!("line {position} does not describe a file");
+            self.add_partial(self.note_of(&why));
+            self.state.present.1 = true;
         }
     }
 

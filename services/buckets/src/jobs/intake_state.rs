@@ -48,6 +48,12 @@ pub struct IntakeState {
     /// Files that bad lines name.
     #[serde(default)]
     pub rejected: RejectedNames,
+    /// Buckets with bad lines that don't say which files they describe.
+    #[serde(default)]
+    pub unclear: IdSet,
+    /// Position of the first bad line in the current source that doesn't even name a bucket.
+    #[serde(default)]
+    pub unclear_line: Option<u64>,
     /// Position of the last line read from the current source, if it's bad and doesn't describe a
     /// file.
     #[serde(default)]

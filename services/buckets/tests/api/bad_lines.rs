@@ -115,7 +115,75 @@ fn list_that_ends_with_an_error_removes_no_file(#[case] error: &str) {
     assert!(incomplete.ends_with("is the last one and does not describe a file"), "{incomplete}");
     let before = line(A, "dir/0", 0, 1) + "\n" + error + &line(A, "dir/1", 1, 1);
     let report = loaded(&fixture, "list.ndjson", before);
-    assert_eq!((report.counts.removed, report.tally.incomplete.len()), (3, 0), "{report}");
+    assert_eq!((report.counts.removed, report.tally.incomplete.len()), (0, 0), "{report}");
+    assert_eq!(report.tally.partial.len(), 1, "{report}");
+}
+
+/// The bad entry might be in place of any of the other files.
+#[rstest]
+#[case::error_page(
+    "list.ndjson",
+    &format!("{}\n<p>503</p>\n{}\n", line(A, "dir/0", 0, 1), line(A, "dir/2", 2, 1))
+)]
+#[case::joined_lines(
+    "list.ndjson",
+    &format!("{0}\n{0}{1}\n{0}\n", line(A, "dir/0", 0, 1), line(A, "dir/1", 1, 1))
+)]
+#[case::row_of_another_bucket(
+    "list.csv",
+    &format!("bucket,key,size\n{A},dir/0,0\n<p>,503,</p>\n{A},dir/2,2\n")
+)]
+#[case::short_row("list.csv", &format!("key,size,bucket\ndir/0,0,{A}\n<p>503</p>\ndir/2,2,{A}\n"))]
+#[case::joined_rows(
+    "list.csv",
+    &format!("key,size,bucket\ndir/0,0,{A}\ndir/1,1,{A}dir/2,2,{A}\ndir/3,3,{A}\n")
+)]
+#[case::joined_rows_with_a_size(
+    "list.csv",
+    &format!("bucket,size,key\n{A},0,dir/0\n{A},1,dir/1{A},2,dir/2\n{A},3,dir/3\n")
+)]
+#[case::entry_without_key(
+    &format!("{A}.xml"),
+    "<ListBucketResult><Contents><Key>dir/0</Key><Size>0</Size></Contents><Contents><Size>1</Size>\
+     </Contents><IsTruncated>false</IsTruncated></ListBucketResult>"
+)]
+fn bad_entry_of_an_unknown_file_removes_no_file(#[case] name: &str, #[case] text: &str) {
+    let fixture = fixture();
+    let report = loaded(&fixture, name, text);
+    assert_eq!((report.tally.bad, report.counts.removed), (1, 0), "{report}");
+    assert_eq!((report.tally.partial.len(), report.tally.incomplete.len()), (1, 0), "{report}");
+}
+
+#[test]
+fn bad_line_without_a_path_keeps_only_the_files_of_its_bucket() {
+    const B: &str = "b.s3.amazonaws.com";
+    let fixture = fixture();
+    fixture.load(&[fixture.folder.write("other.ndjson", lines(B, 5))]).unwrap();
+    let bad = format!(r#"{{"bucket":"{A}","size":1}}"#);
+    let report = loaded(&fixture, "list.ndjson", lines(A, 1) + &bad + "\n" + &lines(B, 1));
+    assert_eq!((report.tally.bad, report.counts.removed), (1, 4), "{report}");
+    assert_eq!(exported(&fixture).matches(A).count(), 5);
+}
+
+#[test]
+fn bad_line_of_a_reject_file_does_not_keep_files() {
+    let fixture = fixture();
+    let list = fixture.folder.write("1.ndjson", lines(A, 1));
+    let text = format!("{{\"rejected\":true}}\nnot a file\n{}\n", line(A, "dir/1", 1, 1));
+    let report = fixture.run(&options(&[list, fixture.folder.write("2.ndjson", text)])).unwrap();
+    assert_eq!((report.tally.bad, report.counts.removed), (1, 3), "{report}");
+    assert_eq!(report.tally.partial, [""; 0], "{report}");
+}
+
+#[test]
+fn item_without_a_bucket_names_a_file_of_its_page() {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines("gs://box", 5))]).unwrap();
+    let page = r#"{"kind":"storage#objects","items":[{"name":"dir/0","bucket":"box","size":"0"},
+                   {"name":"dir/1","size":"1"}]}"#;
+    let report = loaded(&fixture, "page.json", page);
+    assert_eq!((report.tally.bad, report.counts.removed), (1, 3), "{report}");
+    assert!(exported(&fixture).contains(&line_of("dir/1", 1)), "{}", exported(&fixture));
 }
 
 #[rstest]

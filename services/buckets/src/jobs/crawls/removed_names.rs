@@ -100,7 +100,8 @@ mod tests {
         };
         let mut search = NameSearch { removed: vec![removal], is_found: false };
         let content = content.as_bytes().to_vec();
-        search.bad(Bad { position: 1, reason: String::new(), content }).unwrap();
+        let bad = Bad { position: 1, reason: String::new(), content, is_unclear: false };
+        search.bad(bad).unwrap();
         assert_eq!(search.is_found, expected);
     }
 }

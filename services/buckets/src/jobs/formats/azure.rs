@@ -142,7 +142,7 @@ fn finish(
     let Err(reason) = taken else { return Ok(()) };
     let content =
         Record::of(Some(bucket), kind).field("fullPath", name).attributes(&blob.texts).into_line();
-    sink.bad(Bad { position, reason, content })
+    sink.bad(Bad { position, reason, content, is_unclear: false })
 }
 
 /// Returns the container's address. Older API versions don't have `ServiceEndpoint` and put the

@@ -89,6 +89,12 @@ impl Columns {
         })
     }
 
+    /// Returns `true` if the record has more fields than the header, for example because it was
+    /// joined with the next record. Empty ones don't matter.
+    fn has_more(&self, record: &ByteRecord) -> bool {
+        record.iter().skip(self.names.len()).any(|field| !field.trim_ascii().is_empty())
+    }
+
     /// Converts a record to NDJSON, including columns we don't know.
     fn line(&self, record: &ByteRecord, defaults: &Defaults) -> Vec<u8> {
         let mut line = Record::of(defaults.bucket.as_deref(), defaults.kind.as_deref());
@@ -203,7 +209,8 @@ pub(super) fn read<R: BufRead>(
         }
         if let Err(reason) = take(&record, &columns, position, defaults, sink)? {
             let content = columns.line(&record, defaults);
-            sink.bad(Bad { position, reason, content })?;
+            let is_unclear = record.len() < columns.names.len() || columns.has_more(&record);
+            sink.bad(Bad { position, reason, content, is_unclear })?;
         }
     }
 }
@@ -261,6 +268,9 @@ fn parsed<'a>(
     position: u64,
     defaults: &'a Defaults,
 ) -> Result<Item<'a>, String> {
+    if columns.has_more(record) {
+        return Err("the record has more fields than the header".to_owned());
+    }
     let field = |column: usize| -> Result<Option<&'a str>, String> {
         let Some(bytes) = record.get(column) else { return Ok(None) };
         let text = std::str::from_utf8(bytes).map_err(|_| "the line is not UTF-8".to_owned())?;

@@ -45,6 +45,9 @@ pub struct Bad {
     pub reason: String,
     /// The line, or the entry converted to NDJSON, so that it can be fixed and loaded again.
     pub content: Vec<u8>,
+    /// Whether it might describe other files than the one that `content` names, for example because
+    /// two lines were joined.
+    pub is_unclear: bool,
 }
 
 /// `Ok` if a file was accepted, otherwise the reason it was rejected.

@@ -248,11 +248,14 @@ impl<R: BufRead> State<'_, R> {
         };
         let Err(reason) = taken else { return Ok(()) };
         self.page.has_bad = true;
+        // All items of a page are in the same bucket.
+        let is_known = !self.page.is_array && !self.last_bucket.is_empty();
+        let bucket = bucket.or_else(|| is_known.then(|| self.last_bucket.clone()));
         let content = Record::of(bucket.as_deref(), kind)
             .field("fullPath", name)
             .attributes(&texts)
             .into_line();
-        self.sink.bad(Bad { position, reason, content })
+        self.sink.bad(Bad { position, reason, content, is_unclear: false })
     }
 }
 

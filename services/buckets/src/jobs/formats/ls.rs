@@ -39,7 +39,7 @@ pub(super) fn read<R: BufRead>(
         let source = Source { bucket, kind, position };
         if let Err(reason) = source.take(content, &mut buckets, sink)? {
             let content = source.line(content);
-            sink.bad(Bad { position, reason, content })?;
+            sink.bad(Bad { position, reason, content, is_unclear: false })?;
         }
     }
     for bucket in buckets {

@@ -128,7 +128,8 @@ pub(super) fn read<R: BufRead>(
         }
         if let Err(reason) = take(content, position, defaults, &mut unended, sink)? {
             let torn = ended == LineEnd::OfSource && is_torn(content);
-            sink.bad(Bad { position, reason, content: content.to_vec() })?;
+            let content = content.to_vec();
+            sink.bad(Bad { position, reason, content, is_unclear: false })?;
             if torn {
                 return sink.broken(format!("line {position} is incomplete"));
             }

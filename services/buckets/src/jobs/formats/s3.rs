@@ -157,7 +157,7 @@ impl Listing<'_> {
             self.position += 1;
             if let Err(reason) = self.take(&entry, sink)? {
                 let content = self.line(&entry);
-                sink.bad(Bad { position: self.position, reason, content })?;
+                sink.bad(Bad { position: self.position, reason, content, is_unclear: false })?;
             }
         }
         Ok(())
