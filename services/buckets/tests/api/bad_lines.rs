@@ -191,9 +191,42 @@ fn item_without_a_bucket_names_a_file_of_its_page() {
 #[case::key_first("key,size,bucket", "dir/0,0,{A}")]
 fn table_that_ends_with_an_error_removes_no_file(#[case] header: &str, #[case] row: &str) {
     let row = row.replace("{A}", A);
-    for error in ["{\"error\":\"slow down\"}", "<Error>SlowDown</Error>"] {
+    let errors = [
+        "{\"error\":\"slow down\"}",
+        "<Error>SlowDown</Error>",
+        "An error occurred (SlowDown), please retry",
+        "An error, maybe temporary, occurred",
+    ];
+    for error in errors {
         let fixture = fixture();
         let report = loaded(&fixture, "list.csv", format!("{header}\n{row}\n{error}\n"));
+        assert_eq!((report.counts.replaced, report.counts.removed), (1, 0), "{report}");
+        assert_eq!(report.tally.incomplete.len(), 1, "{report}");
+    }
+}
+
+#[test]
+fn table_of_one_bucket_that_ends_with_an_error_removes_no_file() {
+    let fixture = fixture();
+    let text = "fullPath,size\ndir/0,0\nAn error occurred (SlowDown), please retry\n";
+    let options = LoadOptions {
+        bucket: Some(A.to_owned()),
+        ..options(&[fixture.folder.write("list.csv", text)])
+    };
+    let report = fixture.run(&options).unwrap();
+    assert_eq!((report.counts.replaced, report.counts.removed), (1, 0), "{report}");
+    assert_eq!(report.tally.incomplete.len(), 1, "{report}");
+}
+
+#[test]
+fn listing_that_an_error_follows_is_incomplete() {
+    for error in ["curl: (56) Recv failure", "\n<![CDATA[curl: (56)]]>", "\n&#97;"] {
+        let fixture = fixture();
+        let text = format!(
+            "<?xml version=\"1.0\"?>\n<ListBucketResult><Contents><Key>dir/0</Key><Size>9</Size>\
+             </Contents><IsTruncated>false</IsTruncated></ListBucketResult>\n{error}"
+        );
+        let report = loaded(&fixture, &format!("{A}.xml"), text);
         assert_eq!((report.counts.replaced, report.counts.removed), (1, 0), "{report}");
         assert_eq!(report.tally.incomplete.len(), 1, "{report}");
     }

@@ -81,7 +81,7 @@ pub struct NamedFile {
     pub bucket: String,
     /// Path within the bucket. Empty if it is missing.
     pub path: String,
-    /// Whether the line has a size, valid or not.
+    /// Whether the line has a size that is a number, even if it isn't a valid size.
     pub has_size: bool,
 }
 
@@ -92,10 +92,14 @@ pub fn named_file(line: &[u8], bucket: Option<&str>) -> Option<NamedFile> {
     let line: Map<String, Value> = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
     let text = |name: &str| line.get(name).and_then(Value::as_str);
     let path = ["fullPath", "path", "key", "Key"].into_iter().find_map(text).unwrap_or_default();
-    let is_given = |value: &Value| !value.is_null() && value.as_str() != Some("");
+    // Text in place of the size is probably part of an error message.
+    let is_number = |value: &Value| match value {
+        Value::String(text) => text.trim().parse::<f64>().is_ok(),
+        value => value.is_number(),
+    };
     let has_size = fields::headers(Attribute::Size)
         .into_iter()
-        .any(|name| line.get(name).is_some_and(is_given));
+        .any(|name| line.get(name).is_some_and(is_number));
     let (bucket, path) = match bucket.or_else(|| text("bucket")) {
         Some(bucket) => (bucket.to_owned(), path.to_owned()),
         None => parts_of_url(path)?,
@@ -217,7 +221,8 @@ mod tests {
     #[rstest]
     #[case(r#"{"bucket":"b","fullPath":"p","size":-1}"#, None, Some(("b", "p", true)))]
     #[case(r#"{"bucket":"b","Key":"p","size":1,"size":2}"#, Some("c"), Some(("c", "p", true)))]
-    #[case(r#"{"key":"s3://b/p/q","type":5,"Size":"x"}"#, None, Some(("s3://b", "p/q", true)))]
+    #[case(r#"{"key":"s3://b/p/q","type":5,"Size":"-1"}"#, None, Some(("s3://b", "p/q", true)))]
+    #[case(r#"{"bucket":"b","path":"p","size":"x"}"#, None, Some(("b", "p", false)))]
     #[case(r#"{"bucket":"b","size":null}"#, None, Some(("b", "", false)))]
     #[case(r#"{"bucket":"b","path":"p","size":""}"#, None, Some(("b", "p", false)))]
     #[case(r#"{"fullPath":"p"}"#, None, None)]

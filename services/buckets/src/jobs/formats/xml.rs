@@ -108,10 +108,15 @@ impl<R: BufRead> Pieces<R> {
     }
 }
 
+const OUTSIDE: &str = "malformed XML: there is text outside the listing";
 const NOT_UTF8: &str = "malformed XML: not UTF-8";
 
 fn append(texts: &mut [(String, String)], text: &str) -> Result<(), String> {
-    let Some((name, open)) = texts.last_mut() else { return Ok(()) };
+    let Some((name, open)) = texts.last_mut() else {
+        // The message of a program that failed can follow a page.
+        let is_blank = text.trim_matches('\u{feff}').trim().is_empty();
+        return if is_blank { Ok(()) } else { Err(OUTSIDE.to_owned()) };
+    };
     if open.len() + text.len() > LONGEST_TEXT {
         return Err(format!("malformed XML: the text of {name} is longer than 1 MiB"));
     }
