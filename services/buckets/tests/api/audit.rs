@@ -181,6 +181,7 @@ fn incomplete_listing_removes_no_file() {
 #[case::prefix(200, "<Prefix>p/</Prefix>", AuditState::Incomplete)]
 #[case::delimiter(200, "<Delimiter>/</Delimiter>", AuditState::Incomplete)]
 #[case::groups(200, "<CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes>", AuditState::Incomplete)]
+#[case::missing(200, "<KeyCount>2</KeyCount>", AuditState::Incomplete)]
 #[case::whole(200, "", AuditState::Listed)]
 #[case::range(206, "", AuditState::Unreachable)]
 fn part_of_a_listing_is_not_complete(

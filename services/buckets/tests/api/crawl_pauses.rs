@@ -24,7 +24,7 @@ fn page(target: &str) -> String {
         false => "false</IsTruncated>".to_owned(),
     };
     format!(
-        "<ListBucketResult><Name>box</Name><Contents><Key>{number}</Key><Size>1</Size></Contents>\
+        "<ListBucketResult><Contents><Key>{number}</Key><Size>1</Size></Contents>\
          <IsTruncated>{more}</ListBucketResult>"
     )
 }

@@ -161,7 +161,7 @@ fn cut_bucket(etag: &Arc<Mutex<&'static str>>, is_cut: &Arc<AtomicBool>) -> Http
             false => "<IsTruncated>false</IsTruncated>",
         };
         let files = file("a.txt", *etag.lock()) + &file("b.txt", "other");
-        let page = format!("<ListBucketResult><Name>box</Name>{files}{end}</ListBucketResult>");
+        let page = format!("<ListBucketResult>{files}{end}</ListBucketResult>");
         PeerAnswer::Body(200, page)
     })
 }

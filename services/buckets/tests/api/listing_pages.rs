@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use buckets::Settings;
 use buckets::jobs::{CheckpointPolicy, JobError, LoadOptions, load, rebuild_from, resume, status};
 use rstest::rstest;
+use testkit::{HttpPeer, PeerAnswer};
 
 use crate::app::Fixture;
 use crate::incomplete::{A, exported, lines};
@@ -191,4 +192,110 @@ fn resumed_run_knows_the_token_of_the_page_before() {
         let report = resume(&fixture.context, run, often).unwrap();
         assert_eq!(report.counts.removed, u64::from(missing.is_none()), "{missing:?}");
     }
+}
+
+#[rstest]
+#[case::no_keys("<MaxKeys>0</MaxKeys>")]
+#[case::token("<NextContinuationToken>t</NextContinuationToken>")]
+#[case::marker("<NextMarker>dir/1</NextMarker>")]
+#[case::both("<IsTruncated>true</IsTruncated>")]
+#[case::count("<KeyCount>2</KeyCount>")]
+#[case::no_keys_json(r#","MaxKeys":0"#)]
+#[case::token_json(r#","NextContinuationToken":"t""#)]
+#[case::marker_json(r#","IsTruncated":false,"NextMarker":"dir/1""#)]
+#[case::version_marker_json(r#","NextKeyMarker":"dir/1""#)]
+#[case::count_json(r#","KeyCount":2"#)]
+fn page_that_names_a_next_one_or_lacks_keys_removes_no_file(#[case] part: &str) {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let load = |part: &str| {
+        let (ending, page) = if part.starts_with('<') {
+            let entry = "<Contents><Key>dir/1</Key><Size>9</Size></Contents>";
+            let end = "<IsTruncated>false</IsTruncated>";
+            ("xml", format!("<ListBucketResult>{part}{entry}{end}</ListBucketResult>"))
+        } else {
+            ("json", format!(r#"{{"Contents":[{{"Key":"dir/1","Size":9}}]{part}}}"#))
+        };
+        fixture.load(&[fixture.folder.write(format!("{A}.{ending}"), page)]).unwrap()
+    };
+    let report = load(part);
+    assert_eq!((report.counts.replaced, report.counts.removed), (1, 0), "{report}");
+    assert_eq!(report.tally.partial.len() + report.truncated.len(), 1, "{report}");
+    let complete = match part.starts_with('<') {
+        true => "<KeyCount>1</KeyCount><MaxKeys>1000</MaxKeys><NextMarker/>",
+        false => r#","KeyCount":1,"MaxKeys":1000,"NextMarker":null"#,
+    };
+    assert_eq!(load(complete).counts.removed, 4);
+}
+
+/// Options for a bucket whose address doesn't say which name it has.
+fn of_custom_domain(sources: &[PathBuf]) -> LoadOptions {
+    LoadOptions {
+        bucket: Some("files.example.org".to_owned()),
+        kind: Some("aws".to_owned()),
+        ..Fixture::options(sources)
+    }
+}
+
+#[rstest]
+#[case::same("one", 3)]
+#[case::other("two", 0)]
+fn pages_of_buckets_with_other_names_are_not_joined(#[case] name: &str, #[case] removed: u64) {
+    for order in [[0, 1], [1, 0]] {
+        let fixture = Fixture::new();
+        let all = fixture.folder.write("all.ndjson", lines(A, 5));
+        fixture.run(&of_custom_domain(&[all])).unwrap();
+        let page = |file: &str, name: &str, key: &str, links: &str| {
+            let entry = format!("<Contents><Key>{key}</Key><Size>9</Size></Contents>");
+            let page = format!("<Name>{name}</Name>{links}{entry}");
+            fixture.folder.write(file, format!("<ListBucketResult>{page}</ListBucketResult>"))
+        };
+        let first = "<IsTruncated>true</IsTruncated>\
+                     <NextContinuationToken>t</NextContinuationToken>";
+        let second = "<ContinuationToken>t</ContinuationToken><IsTruncated>false</IsTruncated>";
+        let pages = [page("a", "one", "dir/0", first), page("b", name, "dir/1", second)];
+        let report = fixture.run(&of_custom_domain(&order.map(|at| pages[at].clone()))).unwrap();
+        assert_eq!(report.counts.removed, removed, "{order:?}: {report}");
+    }
+}
+
+#[test]
+fn listing_that_names_another_bucket_is_refused() {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let before = exported(&fixture);
+    let xml = "<ListBucketResult><Name>b</Name><Contents><Key>x</Key><Size>1</Size></Contents>\
+               <IsTruncated>false</IsTruncated></ListBucketResult>";
+    let json = r#"{"Name":"b","Contents":[{"Key":"x","Size":1}]}"#;
+    for (ending, text) in [("xml", xml), ("json", json)] {
+        let path = fixture.folder.write(format!("{A}.{ending}"), text);
+        let refused = fixture.load(&[path]).unwrap_err().to_string();
+        assert!(refused.ends_with("the listing is of another bucket: b"), "{refused}");
+        assert_eq!(exported(&fixture), before);
+    }
+}
+
+#[test]
+fn server_that_changes_the_bucket_between_pages_removes_no_file() {
+    let server = HttpPeer::start(|request| {
+        let (name, end) = match request.target.contains("continuation-token") {
+            true => ("two", "<IsTruncated>false</IsTruncated>"),
+            false => (
+                "one",
+                "<IsTruncated>true</IsTruncated>\
+                 <NextContinuationToken>t</NextContinuationToken>",
+            ),
+        };
+        let entry = format!("<Contents><Key>{name}</Key><Size>1</Size></Contents>");
+        let page = format!("<ListBucketResult><Name>{name}</Name>{entry}{end}</ListBucketResult>");
+        PeerAnswer::Body(200, page)
+    });
+    let fixture = Fixture::new();
+    let all = fixture.folder.write("all.ndjson", lines(A, 5));
+    fixture.run(&of_custom_domain(&[all])).unwrap();
+    let options = of_custom_domain(&[PathBuf::from(server.url("/"))]);
+    let report = fixture.run(&LoadOptions { format: Some("s3".to_owned()), ..options }).unwrap();
+    assert_eq!((report.counts.added, report.counts.removed), (1, 0), "{report}");
+    let [incomplete] = &report.tally.incomplete[..] else { panic!("{report}") };
+    assert!(incomplete.ends_with("a page lists the bucket two instead of one"), "{incomplete}");
 }

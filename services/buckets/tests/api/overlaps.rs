@@ -197,7 +197,7 @@ fn rebuild_without_files_of_a_lifted_removal_is_not_a_complete_listing() {
         };
         let files = file("00001.txt") + &file("kept.txt");
         let end = "<IsTruncated>false</IsTruncated>";
-        let page = format!("<ListBucketResult><Name>box</Name>{files}{end}</ListBucketResult>");
+        let page = format!("<ListBucketResult>{files}{end}</ListBucketResult>");
         PeerAnswer::Body(200, page)
     });
     let listed = LoadOptions {

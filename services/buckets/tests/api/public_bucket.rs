@@ -142,9 +142,7 @@ fn answer(behaviour: &Behaviour, target: &str) -> (&'static str, String) {
         Some("azure") => ("200 OK", azure(behaviour, &parameter)),
         Some("gcs") => ("200 OK", gcs(behaviour, &parameter)),
         Some("empty") => ("200 OK", String::new()),
-        Some("no-end") => {
-            ("200 OK", "<ListBucketResult><Name>box</Name></ListBucketResult>".to_owned())
-        }
+        Some("no-end") => ("200 OK", "<ListBucketResult></ListBucketResult>".to_owned()),
         Some("nul") => ("200 OK", "<Bad\0Root><a/></Bad\0Root>".to_owned()),
         Some("no-kind") => ("200 OK", "{}".to_owned()),
         Some("moved") if parameter("moved").is_some() => ("200 OK", s3(behaviour, &parameter)),
@@ -211,7 +209,7 @@ fn s3(behaviour: &Behaviour, parameter: &dyn Fn(&str) -> Option<String>) -> Stri
         false => String::new(),
     };
     format!(
-        "<?xml version=\"1.0\"?><ListBucketResult><Name>box</Name>{contents}<EncodingType>url</EncodingType><IsTruncated>{more}</IsTruncated>{next}</ListBucketResult>"
+        "<?xml version=\"1.0\"?><ListBucketResult>{contents}<EncodingType>url</EncodingType><IsTruncated>{more}</IsTruncated>{next}</ListBucketResult>"
     )
 }
 

@@ -158,7 +158,7 @@ fn page(is_truncated: bool, keys: &[&str]) -> String {
     let entry = |key: &&str| format!("<Contents><Key>{key}</Key><Size>1</Size></Contents>");
     let entries: String = keys.iter().map(entry).collect();
     format!(
-        "<ListBucketResult><Name>box</Name><IsTruncated>{is_truncated}</IsTruncated>{entries}\
+        "<ListBucketResult><IsTruncated>{is_truncated}</IsTruncated>{entries}\
          </ListBucketResult>"
     )
 }
@@ -312,7 +312,7 @@ fn run_that_stopped_before_a_checkpoint_writes_each_bad_line_once() {
         )
     };
     let list = format!(
-        "<ListBucketResult><Name>box</Name><IsTruncated>false</IsTruncated>{}{}</ListBucketResult>",
+        "<ListBucketResult><IsTruncated>false</IsTruncated>{}{}</ListBucketResult>",
         entry("a.txt"),
         entry("")
     );

@@ -31,13 +31,20 @@ impl Marker {
 pub fn next_page(format: Format, page: &[u8]) -> Result<Option<Marker>, String> {
     const UNKNOWN: &str = "the page does not say whether it is the last one";
     match format {
-        Format::S3 => match text_of(page, "IsTruncated").as_deref().map(str::trim) {
-            Some("true") => s3(page)
-                .ok_or("the listing is truncated, but has no marker for the next page".to_owned())
-                .map(Some),
-            Some("false") => Ok(None),
-            _ => Err(UNKNOWN.to_owned()),
-        },
+        Format::S3 => {
+            let said = texts_of(page, "IsTruncated").unwrap_or_default();
+            let said: Vec<&str> = said.iter().map(|text| text.trim()).collect();
+            match said.last() {
+                _ if said.contains(&"true") => s3(page)
+                    .ok_or(
+                        "the listing is truncated, but has no marker for the next page".to_owned(),
+                    )
+                    .map(Some),
+                // A page that names the next one isn't the last one.
+                Some(&"false") => Ok(s3_named(page)),
+                _ => Err(UNKNOWN.to_owned()),
+            }
+        }
         Format::Azure => {
             let marker = text_of(page, "NextMarker").ok_or(UNKNOWN)?;
             Ok(Marker::new("marker", Some(marker)))
@@ -66,27 +73,46 @@ fn gcs(page: &[u8]) -> Result<Option<Marker>, String> {
 /// Servers that don't support version 2 of the API respond with version 1. Its pages continue after
 /// a key.
 fn s3(page: &[u8]) -> Option<Marker> {
-    if let Some(token) = Marker::new("continuation-token", text_of(page, "NextContinuationToken")) {
-        return Some(token);
-    }
+    s3_named(page).or_else(|| s3_marker(page, text_of(page, "Contents/Key")?))
+}
+
+/// Returns the marker that the page names.
+fn s3_named(page: &[u8]) -> Option<Marker> {
+    let token = Marker::new("continuation-token", text_of(page, "NextContinuationToken"));
+    token.or_else(|| s3_marker(page, text_of(page, "NextMarker")?))
+}
+
+fn s3_marker(page: &[u8], last: String) -> Option<Marker> {
     let encoded = text_of(page, "EncodingType").is_some_and(|encoding| encoding.trim() == "url");
-    let last = text_of(page, "NextMarker").filter(|marker| !marker.is_empty());
-    let last = last.or_else(|| text_of(page, "Contents/Key"))?;
-    let decoded = || String::from_utf8(percent_decoded(&last.replace('+', " "))).ok();
-    Marker::new("marker", if encoded { decoded() } else { Some(last.clone()) })
+    let decoded = |text: &str| String::from_utf8(percent_decoded(&text.replace('+', " "))).ok();
+    Marker::new("marker", if encoded { decoded(&last) } else { Some(last) })
+}
+
+/// Returns the name of the bucket that a page lists, if the format has it.
+pub fn named_bucket(format: Format, page: &[u8]) -> Option<String> {
+    if format != Format::S3 {
+        return None;
+    }
+    text_of(page, "Name").filter(|name| !name.is_empty())
 }
 
 /// Returns the text of the last element at this path below the root, if any.
 fn text_of(page: &[u8], wanted: &str) -> Option<String> {
+    texts_of(page, wanted)?.pop()
+}
+
+/// Returns the texts of all elements at this path below the root. Returns `None` if the page can't
+/// be parsed.
+fn texts_of(page: &[u8], wanted: &str) -> Option<Vec<String>> {
     let mut pieces = Pieces::new(Meter::new(page));
-    let (mut path, mut found) = (Vec::new(), None);
+    let (mut path, mut found) = (Vec::new(), Vec::new());
     loop {
         match pieces.next().ok()? {
-            Piece::End => return found,
+            Piece::End => return Some(found),
             Piece::Open(name, _) => path.push(name),
             Piece::Close(_, text) => {
                 if path.get(1..).is_some_and(|below| below.join("/") == wanted) {
-                    found = Some(text);
+                    found.push(text);
                 }
                 path.pop();
             }
@@ -106,7 +132,17 @@ mod tests {
         "<R><IsTruncated>true</IsTruncated><NextContinuationToken>a&amp;b</NextContinuationToken></R>",
         Some(("continuation-token", "a&b"))
     )]
-    #[case(Format::S3, "<R><IsTruncated>false</IsTruncated><NextMarker>x</NextMarker></R>", None)]
+    #[case(Format::S3, "<R><IsTruncated>false</IsTruncated><NextMarker/></R>", None)]
+    #[case(
+        Format::S3,
+        "<R><IsTruncated>false</IsTruncated><NextMarker>x</NextMarker></R>",
+        Some(("marker", "x"))
+    )]
+    #[case(
+        Format::S3,
+        "<R><IsTruncated>true</IsTruncated><IsTruncated>false</IsTruncated><Contents><Key>k</Key></Contents></R>",
+        Some(("marker", "k"))
+    )]
     #[case(
         Format::S3,
         "<R><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated><Contents><Key>a</Key></Contents><Contents><Key>b+%C3%A9</Key></Contents></R>",

@@ -75,6 +75,10 @@ pub enum Part {
     Filtered,
     /// The listing contains versions, which we skip.
     Versions,
+    /// The page was requested without keys.
+    NoKeys,
+    /// The page has fewer entries than it says.
+    Short,
     /// The format doesn't say whether a listing is complete.
     Unended,
 }
@@ -86,6 +90,8 @@ impl std::fmt::Display for Part {
             Self::Unlinked => "does not continue the truncated page before it",
             Self::Filtered => "is filtered by a prefix or delimiter",
             Self::Versions => "only has versions, which are skipped",
+            Self::NoKeys => "was requested without keys (MaxKeys is 0)",
+            Self::Short => "has fewer entries than its KeyCount says",
             Self::Unended => "does not say whether it is complete",
         })
     }

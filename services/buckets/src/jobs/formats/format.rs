@@ -143,7 +143,7 @@ fn is_s3api(head: &str) -> bool {
 }
 
 /// Members of an S3 response in JSON format.
-pub(super) const S3API_MEMBERS: [&str; 20] = [
+pub(super) const S3API_MEMBERS: [&str; 22] = [
     "CommonPrefixes",
     "Contents",
     "ContinuationToken",
@@ -164,6 +164,8 @@ pub(super) const S3API_MEMBERS: [&str; 20] = [
     "VersionIdMarker",
     "Versions",
     "NextMarker",
+    "NextContinuationToken",
+    "NextKeyMarker",
 ];
 
 /// Returns `true` for a complete S3 response without any lists, e.g. the response for an empty

@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::defaults::Defaults;
@@ -19,7 +20,7 @@ use super::link::Link;
 use super::record::Record;
 use super::unpack::Meter;
 use super::xml::NO_LISTING;
-use super::{fields, values};
+use super::{fields, s3, values};
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
@@ -79,10 +80,20 @@ pub(super) fn read<R: BufRead>(
     let meter = input.clone();
     let mut reader = std::io::BufReader::with_capacity(8 << 10, input);
     let last_bucket = String::new();
-    let (failure, part) = (None, None);
+    let (failure, refusal, part) = (None, None, None);
     let page = Page::default();
-    let mut state =
-        State { sink, defaults, named, position: 0, failure, last_bucket, part, page, meter };
+    let mut state = State {
+        sink,
+        defaults,
+        named,
+        position: 0,
+        failure,
+        refusal,
+        last_bucket,
+        part,
+        page,
+        meter,
+    };
     let kind = defaults.kind.as_deref();
     let (mut pages, mut previous) = (0, defaults.bucket.clone().or_else(|| state.named.clone()));
     loop {
@@ -98,7 +109,11 @@ pub(super) fn read<R: BufRead>(
             return Err(failure);
         }
         match page {
-            Err(error) => return state.sink.broken(format!("broken JSON: {error}")),
+            Err(error) => {
+                let reason = state.refusal.take();
+                let reason = reason.unwrap_or_else(|| format!("broken JSON: {error}"));
+                return state.sink.broken(reason);
+            }
             Ok(truncated) => {
                 let bucket = Some(std::mem::take(&mut state.last_bucket));
                 let bucket = bucket.filter(|bucket| !bucket.is_empty());
@@ -162,6 +177,8 @@ struct State<'a, R> {
     named: Option<String>,
     position: u64,
     failure: Option<JobError>,
+    /// Why the rest of the source isn't read.
+    refusal: Option<String>,
     last_bucket: String,
     part: Option<Part>,
     page: Page,
@@ -178,6 +195,10 @@ struct Page {
     is_array: bool,
     /// Buckets of the items in an array.
     in_array: BTreeSet<String>,
+    /// Number of entries according to the page.
+    key_count: Option<u64>,
+    /// Number of entries and common prefixes so far.
+    listed: u64,
     link: Link,
 }
 
@@ -199,6 +220,7 @@ impl<R: BufRead> State<'_, R> {
     fn try_take(&mut self, object: Object) -> Result<(), JobError> {
         let position = self.position;
         self.page.is_listing = true;
+        self.page.listed += 1;
         if object.is_gcloud("prefix") {
             return self.sink.skipped(Skipped::Prefix);
         }
@@ -289,8 +311,9 @@ impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
                     // The AWS CLI makes up its own tokens, so any other token takes precedence.
                     self.0.page.link.next = self.0.page.link.next.take().or(token);
                 }
-                "NextContinuationToken" | "NextMarker" => {
+                "NextContinuationToken" | "NextMarker" | "NextKeyMarker" => {
                     let token = text_of(&mut map)?;
+                    truncated |= token.is_some();
                     self.0.page.link.next = token.or(self.0.page.link.next.take());
                 }
                 "kind" => {
@@ -298,6 +321,22 @@ impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
                     self.0.page.is_listing |= kind.as_deref() == Some("storage#objects");
                 }
                 "IsTruncated" => truncated |= map.next_value::<Option<bool>>()? == Some(true),
+                "Name" => {
+                    let name = text_of(&mut map)?.unwrap_or_default();
+                    let bucket = self.0.defaults.bucket.as_deref().or(self.0.named.as_deref());
+                    let asked = bucket.and_then(s3::name_of);
+                    if !name.is_empty() && s3::is_other(asked.as_deref(), &name) {
+                        self.0.refusal = Some(s3::other_bucket(&name));
+                        return Err(serde::de::Error::custom("stopped"));
+                    }
+                    self.0.page.link.name = Some(name).filter(|name| !name.is_empty());
+                }
+                "KeyCount" => self.0.page.key_count = map.next_value::<Value>()?.as_u64(),
+                "MaxKeys" => {
+                    if map.next_value::<Value>()? == 0 {
+                        self.0.part = Some(Part::NoKeys);
+                    }
+                }
                 "Prefix" | "Delimiter" => {
                     if text_of(&mut map)?.is_some() {
                         self.0.part = Some(Part::Filtered);
@@ -321,6 +360,10 @@ impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
+        }
+        let Page { key_count, listed, .. } = self.0.page;
+        if key_count.is_some_and(|count| count > listed) {
+            self.0.part = self.0.part.filter(|part| *part != Part::Continued).or(Some(Part::Short));
         }
         Ok(truncated)
     }
@@ -386,6 +429,7 @@ impl<'de, R: BufRead> Visitor<'de> for SkippedSeed<'_, '_, R> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         while seq.next_element::<IgnoredAny>()?.is_some() {
             self.0.meter.0.borrow_mut().reset();
+            self.0.page.listed += u64::from(self.1 == Skipped::Prefix);
             if let Err(failure) = self.0.sink.skipped(self.1) {
                 self.0.failure = Some(failure);
                 return Err(serde::de::Error::custom("stopped"));

@@ -15,6 +15,8 @@ pub struct Link {
     pub after: Option<String>,
     /// The token or marker for the next page.
     pub next: Option<String>,
+    /// Name of the bucket.
+    pub name: Option<String>,
     first: Option<String>,
     last: Option<String>,
 }
@@ -26,6 +28,9 @@ pub struct PageEnd {
     next: Option<String>,
     /// The last key so far.
     last: Option<String>,
+    /// Name of the bucket.
+    #[serde(default)]
+    name: Option<String>,
     /// Whether the page names the token or marker that it continues from. If so, the next page does,
     /// too.
     #[serde(default)]
@@ -40,8 +45,14 @@ impl PageEnd {
     }
 
     fn fingerprints(&self) -> (Option<u64>, Option<u64>) {
-        (self.next.as_deref().map(fingerprint), self.last.as_deref().map(fingerprint))
+        let place = |text: &String| place(self.name.as_deref(), text);
+        (self.next.as_ref().map(place), self.last.as_ref().map(place))
     }
+}
+
+/// Returns the fingerprint of a token, key or marker in the listing of the named bucket.
+fn place(name: Option<&str>, text: &str) -> u64 {
+    name.map_or_else(|| fingerprint(text), |name| fingerprint(&format!("{name}/{text}")))
 }
 
 impl Link {
@@ -56,11 +67,12 @@ impl Link {
     /// Returns `true` if this page continues from `end`. Compares the keys if there's neither a
     /// token nor a marker.
     pub fn follows(&self, end: &PageEnd) -> bool {
-        match (&self.token, &self.after) {
+        let is_next = match (&self.token, &self.after) {
             (Some(_), _) => self.token == end.next,
             (None, Some(_)) => self.after == end.next || self.after == end.last,
             (None, None) => !end.has_start && self.first > end.last,
-        }
+        };
+        is_next && self.name == end.name
     }
 
     /// Returns the end of this page. `before` is the end of the previous page.
@@ -68,6 +80,7 @@ impl Link {
         PageEnd {
             has_start: self.token.is_some() || self.after.is_some(),
             next: self.next,
+            name: self.name,
             last: self.last.or(before.and_then(|end| end.last)),
         }
     }
@@ -118,9 +131,10 @@ impl LoosePages {
     /// Joins a page that continues another one to the page before it, or adds its start if that page
     /// hasn't been read yet.
     pub fn join_start(&mut self, link: &Link) {
+        let place = |text: &String| place(link.name.as_deref(), text);
         let start = match (&link.token, &link.after) {
-            (Some(token), _) => Start::Token(fingerprint(token)),
-            (None, Some(after)) => Start::After(fingerprint(after)),
+            (Some(token), _) => Start::Token(place(token)),
+            (None, Some(after)) => Start::After(place(after)),
             (None, None) => return,
         };
         let is_before = |(next, last): &(Option<u64>, Option<u64>)| match start {
@@ -169,7 +183,7 @@ mod tests {
         #[case] key: &str,
         #[case] expected: bool,
     ) {
-        let end = PageEnd { next: some("t"), last: some("a"), has_start: false };
+        let end = PageEnd { next: some("t"), last: some("a"), name: None, has_start: false };
         let mut link = Link { token: some(token), after: some(after), ..Link::default() };
         if !key.is_empty() {
             link.add_key(key);

@@ -24,7 +24,7 @@ mod utf16;
 mod values;
 mod xml;
 
-pub use continuation::{Marker, next_page};
+pub use continuation::{Marker, named_bucket, next_page};
 pub use defaults::Defaults;
 pub use entry::{Bad, EXCERPT, Item, Part, Sink, Skipped, Taken};
 pub(super) use fields::exported;

@@ -11,6 +11,7 @@ use super::unpack::Meter;
 use super::xml::{NO_LISTING, Piece, Pieces, percent_decoded};
 use crate::jobs::error::JobError;
 use crate::model::Attributes;
+use crate::model::address::{Address, BucketType};
 
 #[derive(Default)]
 struct Entry {
@@ -28,6 +29,10 @@ struct Page {
     link: Link,
     /// The key or marker for the next page.
     next_marker: Option<String>,
+    /// Number of entries according to the page.
+    key_count: Option<u64>,
+    /// Number of entries and common prefixes so far.
+    listed: u64,
     /// Entries that can't be processed yet, because `EncodingType` might come after them.
     entries: Vec<Entry>,
     /// Total size of the waiting entries' keys, in bytes.
@@ -47,6 +52,7 @@ pub(super) fn read<R: BufRead>(
     sink: &mut dyn Sink,
 ) -> Result<(), JobError> {
     let mut listing = Listing { bucket, kind, position: 0, pages: 0, page: Page::default() };
+    let asked = name_of(bucket);
     let mut pieces = Pieces::new(input);
     let mut path: Vec<String> = Vec::new();
     let mut entry = Entry::default();
@@ -76,7 +82,20 @@ pub(super) fn read<R: BufRead>(
                 match (path.len(), name.as_str()) {
                     (0, _) => listing.end_page(sink)?,
                     (1, "Contents") => listing.entry(std::mem::take(&mut entry), sink)?,
-                    (1, "CommonPrefixes") => sink.skipped(Skipped::Prefix)?,
+                    (1, "CommonPrefixes") => {
+                        listing.page.listed += 1;
+                        sink.skipped(Skipped::Prefix)?;
+                    }
+                    (1, "Name") if !text.trim().is_empty() => {
+                        if is_other(asked.as_deref(), &text) {
+                            return sink.broken(other_bucket(&text));
+                        }
+                        listing.page.link.name = Some(text.trim().to_owned());
+                    }
+                    (1, "KeyCount") => listing.page.key_count = text.trim().parse().ok(),
+                    (1, "MaxKeys") if text.trim() == "0" => {
+                        listing.page.part = Some(Part::NoKeys);
+                    }
                     (1, "Version" | "DeleteMarker") => sink.skipped(Skipped::Version)?,
                     (1, "Prefix" | "Delimiter") if !text.trim().is_empty() => {
                         listing.page.part = Some(Part::Filtered);
@@ -91,8 +110,12 @@ pub(super) fn read<R: BufRead>(
                     (1, "NextContinuationToken") if !text.is_empty() => {
                         listing.page.link.next = Some(text);
                     }
-                    (1, "NextMarker") if !text.is_empty() => listing.page.next_marker = Some(text),
-                    (1, "IsTruncated") => listing.page.truncated = text.trim().parse().ok(),
+                    (1, "NextMarker" | "NextKeyMarker") if !text.is_empty() => {
+                        listing.page.next_marker = Some(text);
+                    }
+                    (1, "IsTruncated") if listing.page.truncated != Some(true) => {
+                        listing.page.truncated = text.trim().parse().ok();
+                    }
                     (1, "EncodingType") => listing.page.encoded = text.trim() == "url",
                     (2, "Key") => entry.key = Some(text),
                     (2, element) if fields::is_etag(element) => entry.etag = Some(text),
@@ -121,6 +144,7 @@ struct Listing<'a> {
 
 impl Listing<'_> {
     fn entry(&mut self, entry: Entry, sink: &mut dyn Sink) -> Result<(), JobError> {
+        self.page.listed += 1;
         self.page.bytes += entry.key.as_ref().map_or(0, String::len);
         self.page.entries.push(entry);
         let full = self.page.entries.len() >= MOST_WAITING || self.page.bytes >= MOST_BYTES;
@@ -130,13 +154,18 @@ impl Listing<'_> {
     fn end_page(&mut self, sink: &mut dyn Sink) -> Result<(), JobError> {
         self.flush(sink)?;
         self.pages += 1;
-        let Page { encoded, truncated, part, mut link, next_marker, .. } =
+        let Page { encoded, truncated, part, mut link, next_marker, key_count, listed, .. } =
             std::mem::take(&mut self.page);
         // Keys and markers are encoded, but tokens aren't.
         let text = |text: String| String::from_utf8_lossy(&decoded(&text, encoded)).into_owned();
         link.after = link.after.map(text);
         link.next = link.next.or_else(|| next_marker.map(text));
+        // A page that names the next one isn't the last one, whatever else it says.
+        let truncated = if link.next.is_some() { Some(true) } else { truncated };
         let part = match part {
+            None | Some(Part::Continued) if key_count.is_some_and(|count| count > listed) => {
+                Some(Part::Short)
+            }
             None | Some(Part::Continued) if truncated.is_none() => Some(Part::Unended),
             part => part,
         };
@@ -190,6 +219,29 @@ impl Listing<'_> {
             .attributes(&entry.texts)
             .into_line()
     }
+}
+
+/// Returns the name that the pages of a bucket have, if it follows from the bucket's address.
+pub(super) fn name_of(bucket: &str) -> Option<String> {
+    let address = Address::parse(bucket).ok()?;
+    let name = match address.kind() {
+        Some(BucketType::Azure) => return None,
+        // A region follows the name at the address of the CDN. Names of Spaces don't contain dots.
+        Some(BucketType::Dos) => address.name().split('.').next()?,
+        Some(_) => address.name(),
+        None => address.as_str().split_once('/')?.1,
+    };
+    (!name.is_empty() && !name.contains('/')).then(|| name.to_owned())
+}
+
+/// Returns `true` if a page names another bucket than the one that was asked for.
+pub(super) fn is_other(asked: Option<&str>, name: &str) -> bool {
+    asked.is_some_and(|asked| asked != name.trim().to_lowercase())
+}
+
+/// Returns the reason why a page with this name is refused.
+pub(super) fn other_bucket(name: &str) -> String {
+    format!("the listing is of another bucket: {}", name.trim())
 }
 
 /// Decodes a key or marker.

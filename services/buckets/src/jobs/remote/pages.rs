@@ -11,7 +11,7 @@ use super::listing::Listing;
 use super::refusal::Refusal;
 use crate::jobs::error::JobError;
 use crate::jobs::formats::{
-    self, Bad, Defaults, Format, Item, Marker, Part, Sink, Skipped, Taken, next_page,
+    self, Bad, Defaults, Format, Item, Marker, Part, Sink, Skipped, Taken, named_bucket, next_page,
 };
 
 /// Receives a listing's entries, and the places where the listing can be resumed.
@@ -75,6 +75,7 @@ pub(in crate::jobs) fn read_pages(
     };
     let mut marker = from.as_ref().map(|place| place.resumed(listing.format));
     let mut known = from.and_then(|place| place.key);
+    let mut named = None;
     let (hasher, mut seen, mut empty) = (RandomState::new(), HashSet::new(), 0);
     loop {
         let page = match fetcher.page(&listing.page(marker.as_ref()))? {
@@ -86,6 +87,13 @@ pub(in crate::jobs) fn read_pages(
                 return sink.broken(refusal.reason);
             }
         };
+        if let Some(name) = named_bucket(listing.format, &page) {
+            let first = named.get_or_insert_with(|| name.clone());
+            if *first != name {
+                let why = format!("a page lists the bucket {name} instead of {first}");
+                return sink.broken(why);
+            }
+        }
         let name = Path::new(&listing.bucket);
         // If this page was fetched before, its first few entries might already have been processed.
         let until = match known.take() {
