@@ -1,8 +1,11 @@
 //! Parses and normalises bucket addresses.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use icu_normalizer::ComposingNormalizerBorrowed;
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
 /// Storage provider of a bucket.
@@ -83,6 +86,9 @@ pub enum AddressError {
     WrongType,
 }
 
+/// Maximum length of an address in bytes.
+const LONGEST: usize = 512;
+
 /// A normalised bucket address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
@@ -92,9 +98,9 @@ pub struct Address {
 }
 
 impl Address {
-    /// Parses an address. Ignores the scheme, its default port, letter case and trailing slashes,
-    /// and accepts path-style addresses. For known hosts, also ignores a dot after the host and, if
-    /// there is no scheme, port 80.
+    /// Parses an address. Ignores the scheme, its default port, letter case, the width of letters,
+    /// percent-encoding, a dot after the host and trailing slashes, and accepts path-style
+    /// addresses. For known hosts, also ignores port 80 if there is no scheme.
     ///
     /// ```
     /// use buckets::model::{Address, BucketType};
@@ -105,10 +111,8 @@ impl Address {
     /// # Ok::<(), buckets::model::AddressError>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, AddressError> {
-        let text = text.trim().to_lowercase();
-        if text.len() > 512 {
-            return Err(AddressError::TooLong);
-        }
+        let text = Some(text.trim()).filter(|text| text.len() <= LONGEST).map(plain);
+        let text = text.filter(|text| text.len() <= LONGEST).ok_or(AddressError::TooLong)?;
         let allowed = |symbol: char| symbol.is_alphanumeric() || "-._~/:$%+".contains(symbol);
         if !text.chars().all(allowed) {
             return Err(AddressError::BadCharacter);
@@ -122,13 +126,13 @@ impl Address {
         let (host, container) = text.split_once('/').unwrap_or((text, ""));
         let host = host.strip_suffix(default_port).unwrap_or(host);
         // The removal list must recognise the same host with another port or with a dot at its end.
-        let plain = if is_bare { host.strip_suffix(":80").unwrap_or(host) } else { host };
-        let plain = plain.trim_end_matches('.');
-        let host = if provider(plain).is_some() { plain } else { host };
+        let known = if is_bare { host.strip_suffix(":80").unwrap_or(host) } else { host };
+        let known = known.trim_end_matches('.');
+        let host = if provider(known).is_some() { known.to_owned() } else { without_dot(host) };
         if host.is_empty() {
             return Err(AddressError::Empty);
         }
-        Self::of_host(host, container)
+        Self::of_host(&host, container)
     }
 
     /// Parses an address and determines the bucket's type. `given` is only needed for unknown
@@ -225,6 +229,37 @@ pub fn bucket_key_of(address: &str) -> String {
     Address::parse(address).map_or_else(|_| address.to_owned(), |parsed| parsed.bucket_key())
 }
 
+/// Returns an address in lower case, without percent-encoding and with letters of the usual width.
+fn plain(text: &str) -> String {
+    let mut text = text.to_lowercase();
+    // Decoded text can be encoded, too.
+    for _ in 0..LONGEST {
+        if text.is_ascii() && !text.contains('%') {
+            break;
+        }
+        let next = decoded(&text);
+        if next == text {
+            break;
+        }
+        text = next;
+    }
+    text
+}
+
+fn decoded(text: &str) -> String {
+    let decoded = percent_decode_str(text).decode_utf8().unwrap_or(Cow::Borrowed(text));
+    let composed = ComposingNormalizerBorrowed::new_nfkc().normalize(&decoded);
+    composed.to_lowercase()
+}
+
+/// Strips dots from the end of a host, which can be followed by a port.
+fn without_dot(host: &str) -> String {
+    match host.split_once(':') {
+        Some((name, port)) => format!("{}:{port}", name.trim_end_matches('.')),
+        None => host.trim_end_matches('.').to_owned(),
+    }
+}
+
 fn join(host: &str, container: &str) -> String {
     if container.is_empty() { host.to_owned() } else { format!("{host}/{container}") }
 }
@@ -232,17 +267,22 @@ fn join(host: &str, container: &str) -> String {
 /// The domains of storage accounts. The first one is part of [`Address::bucket_key`].
 const AZURE: [&str; 2] = ["blob.core.windows.net", "dfs.core.windows.net"];
 /// The domains of Google Cloud Storage. The first one is part of [`Address::bucket_key`].
-const GOOGLE: [&str; 4] = [
+const GOOGLE: [&str; 5] = [
     "storage.googleapis.com",
+    "storage.mtls.googleapis.com",
     "commondatastorage.googleapis.com",
     "storage-download.googleapis.com",
     "storage.cloud.google.com",
 ];
 
-/// Strips the scheme and any trailing slashes. For `s3://` and `gs://`, where the host is only
+/// The schemes of S3 buckets. Hadoop uses `s3a` and `s3n`.
+pub const S3_SCHEMES: [&str; 4] = ["s3://", "s3a://", "s3n://", "arn:aws:s3:::"];
+
+/// Strips the scheme and any trailing slashes. For [`S3_SCHEMES`] and `gs://`, where the host is only
 /// implied, also returns the provider's suffix.
 fn without_scheme(text: &str) -> (&str, Option<&'static str>) {
-    let (text, suffix) = if let Some(rest) = text.strip_prefix("s3://") {
+    let in_s3 = S3_SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme));
+    let (text, suffix) = if let Some(rest) = in_s3 {
         (rest, Some("s3.amazonaws.com"))
     } else if let Some(rest) = text.strip_prefix("gs://") {
         (rest, Some("storage.googleapis.com"))
@@ -277,6 +317,8 @@ fn provider(host: &str) -> Option<(usize, BucketType)> {
     }
     if let Some(front) = below(host, "aliyuncs.com") {
         let (name, region) = front.rsplit_once('.').unwrap_or(("", front));
+        // The endpoint with the API of S3. Names of buckets don't contain dots.
+        let name = if name == "s3" { "" } else { name.strip_suffix(".s3").unwrap_or(name) };
         return region.starts_with("oss-").then_some((name.len(), BucketType::Ali));
     }
     let front = below(host, "amazonaws.com").or_else(|| below(host, "amazonaws.com.cn"))?;
@@ -285,7 +327,8 @@ fn provider(host: &str) -> Option<(usize, BucketType)> {
         return Some((name.len(), BucketType::Aws));
     }
     let name = name.strip_suffix("dualstack").map_or(name, |rest| rest.trim_end_matches('.'));
-    let name = name.strip_suffix("s3-fips").or_else(|| name.strip_suffix("s3"))?;
+    let interfaces = ["s3-fips", "s3-website", "s3-accelerate", "s3"];
+    let name = interfaces.iter().find_map(|interface| name.strip_suffix(interface))?;
     (name.is_empty() || name.ends_with('.'))
         .then_some((name.len().saturating_sub(1), BucketType::Aws))
 }
@@ -325,6 +368,24 @@ mod tests {
     #[case("n.s3.amazonaws.com.", "n.s3.amazonaws.com", "n", BucketType::Aws)]
     #[case("https://s3.amazonaws.com.:443/n", "n.s3.amazonaws.com", "n", BucketType::Aws)]
     #[case("s3://N", "n.s3.amazonaws.com", "n", BucketType::Aws)]
+    #[case("s3a://N", "n.s3.amazonaws.com", "n", BucketType::Aws)]
+    #[case("s3n://n/", "n.s3.amazonaws.com", "n", BucketType::Aws)]
+    #[case("arn:aws:s3:::n", "n.s3.amazonaws.com", "n", BucketType::Aws)]
+    #[case("%6E.s3.amazonaws.com", "n.s3.amazonaws.com", "n", BucketType::Aws)]
+    #[case("s3.amazonaws.com/%6e", "n.s3.amazonaws.com", "n", BucketType::Aws)]
+    #[case("\u{ff4e}.\u{ff33}3\u{ff0e}amazonaws.com", "n.s3.amazonaws.com", "n", BucketType::Aws)]
+    #[case(
+        "acc.blob.core.windows.net/%2562ox",
+        "acc.blob.core.windows.net/box",
+        "acc",
+        BucketType::Azure
+    )]
+    #[case(
+        "acc.blob.core.windows.net/%24web",
+        "acc.blob.core.windows.net/$web",
+        "acc",
+        BucketType::Azure
+    )]
     #[case(
         "HTTP://acc.blob.core.windows.net/Box/",
         "acc.blob.core.windows.net/box",
@@ -383,9 +444,18 @@ mod tests {
                 "n.s3.amazonaws.com:80",
                 "n.s3-fips.us-east-1.amazonaws.com",
                 "s3-fips.dualstack.us-east-1.amazonaws.com/n",
+                "n.s3-website.eu-central-1.amazonaws.com",
+                "n.s3-website-us-east-1.amazonaws.com",
+                "n.s3-accelerate.amazonaws.com",
+                "n.s3-accelerate.dualstack.amazonaws.com",
             ][..],
             &["n.s3.cn-north-1.amazonaws.com.cn", "s3.cn-northwest-1.amazonaws.com.cn/n"],
-            &["n.oss-cn-hangzhou.aliyuncs.com", "n.oss-cn-hangzhou-internal.aliyuncs.com"],
+            &[
+                "n.oss-cn-hangzhou.aliyuncs.com",
+                "n.oss-cn-hangzhou-internal.aliyuncs.com",
+                "n.s3.oss-cn-hangzhou.aliyuncs.com",
+                "s3.oss-cn-hangzhou.aliyuncs.com/n",
+            ],
             &["n.fra1.digitaloceanspaces.com", "n.fra1.cdn.digitaloceanspaces.com"],
             &["n.nyc3.digitaloceanspaces.com"],
             &[
@@ -395,6 +465,7 @@ mod tests {
                 "commondatastorage.googleapis.com/n",
                 "storage-download.googleapis.com/n",
                 "storage.cloud.google.com/n",
+                "storage.mtls.googleapis.com/n",
             ],
             &[
                 "n.blob.core.windows.net/a",
@@ -402,7 +473,8 @@ mod tests {
                 "n.dfs.core.windows.net/a",
             ],
             &["n.blob.core.windows.net/b"],
-            &["n.example.org"],
+            &["n.example.org", "n.example.org.", "\u{ff4e}.example.org", "%6e.example.org"],
+            &["n.example.org:8080", "n.example.org.:8080"],
             &["s3://n.n"],
         ]
         .windows(2)

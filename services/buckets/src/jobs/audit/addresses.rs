@@ -6,7 +6,7 @@ use reqwest::Url;
 
 use crate::jobs::error::JobError;
 use crate::jobs::reasons::{printable, shortened};
-use crate::model::address::{Address, BucketType, provider_of};
+use crate::model::address::{Address, BucketType, S3_SCHEMES, provider_of};
 
 /// A bucket to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,8 @@ impl Endpoint {
     /// address on this host or one of its subdomains.
     fn bucket_url(&self, text: &str) -> Option<String> {
         let (scheme, host) = (self.url.scheme(), self.host());
-        let text = text.strip_prefix("s3://").unwrap_or(text).trim_end_matches('/');
+        let name = S3_SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme));
+        let text = name.unwrap_or(text).trim_end_matches('/');
         let rest = text.strip_prefix("https://").or(text.strip_prefix("http://"));
         let (is_url, text) = (rest.is_some(), rest.unwrap_or(text));
         let (first, rest) = text.split_once('/').unwrap_or((text, ""));
@@ -119,10 +120,11 @@ fn address_of(line: &str, endpoint: Option<&Endpoint>) -> Result<AuditAddress, S
     if line.contains(['?', '#', '@']) {
         return Err("only public buckets can be listed: use the plain address".to_owned());
     }
-    let has_scheme = line.contains("://");
+    let in_s3 = S3_SCHEMES.iter().any(|scheme| line.starts_with(scheme));
+    let has_scheme = in_s3 || line.contains("://");
     let parsed = Address::parse(line).map_err(|error| error.to_string());
     // With `--endpoint`, a bucket name without a host belongs to the endpoint.
-    let names_provider = !line.starts_with("s3://") || endpoint.is_none();
+    let names_provider = !in_s3 || endpoint.is_none();
     if names_provider && parsed.as_ref().is_ok_and(|address| address.kind().is_some()) {
         let url = if has_scheme { line.to_owned() } else { format!("https://{line}") };
         return Ok(AuditAddress { url, bucket: parsed?.to_string(), kind: None });
@@ -150,6 +152,7 @@ mod tests {
     #[rstest]
     #[case("Photos.s3.amazonaws.com", "https://photos.s3.amazonaws.com", "photos.s3.amazonaws.com")]
     #[case("s3://photos", "s3://photos", "photos.s3.amazonaws.com")]
+    #[case("arn:aws:s3:::photos", "arn:aws:s3:::photos", "photos.s3.amazonaws.com")]
     #[case("gs://photos", "gs://photos", "photos.storage.googleapis.com")]
     #[case(
         "http://storage.googleapis.com/photos/",
@@ -179,6 +182,11 @@ mod tests {
     #[case("photos", "https://s3.gra.io.cloud.ovh.net/photos", "s3.gra.io.cloud.ovh.net/photos")]
     #[case(
         "s3://photos",
+        "https://s3.gra.io.cloud.ovh.net/photos",
+        "s3.gra.io.cloud.ovh.net/photos"
+    )]
+    #[case(
+        "s3a://photos",
         "https://s3.gra.io.cloud.ovh.net/photos",
         "s3.gra.io.cloud.ovh.net/photos"
     )]
