@@ -142,6 +142,10 @@ fn list_that_ends_with_an_error_removes_no_file(#[case] error: &str) {
     "list.csv",
     &format!("bucket,size,key\n{A},0,dir/0\n{A},1,dir/1{A},2,dir/2\n{A},3,dir/3\n")
 )]
+#[case::rows_between_quotes(
+    "list.csv",
+    &format!("key,size,bucket\n\"dir/0,0,{A}\ndir/1,1,{A}\n\"dir/2,2,{A}\ndir/3,3,{A}\n")
+)]
 #[case::entry_without_key(
     &format!("{A}.xml"),
     "<ListBucketResult><Contents><Key>dir/0</Key><Size>0</Size></Contents><Contents><Size>1</Size>\

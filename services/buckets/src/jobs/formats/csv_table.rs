@@ -1,5 +1,6 @@
 //! Parses CSV and TSV tables with a header.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, Read};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
@@ -193,12 +194,14 @@ pub(super) fn read<R: BufRead>(
         if reader.get_ref().ends_in_quotes() {
             return sink.broken(format!("the record at line {position} has no closing quote"));
         }
+        let end = reader.position().byte();
+        let has_stray = reader.get_mut().quotes.has_stray(end);
         // Spreadsheets write empty rows below a table.
         if record.iter().all(|field| field.trim_ascii().is_empty()) {
             continue;
         }
         if let Some(versions) = &columns.versions {
-            if versions.is_old(&record) {
+            if !has_stray && versions.is_old(&record) {
                 sink.skipped(Skipped::Version)?;
                 continue;
             }
@@ -207,9 +210,14 @@ pub(super) fn read<R: BufRead>(
         if let Some(plain) = columns.url.and_then(|url| unguarded(&record, columns.path, url)) {
             record = plain;
         }
-        if let Err(reason) = take(&record, &columns, position, defaults, sink)? {
+        let taken = match has_stray {
+            true => Err("text follows a closing quote".to_owned()),
+            false => take(&record, &columns, position, defaults, sink)?,
+        };
+        if let Err(reason) = taken {
             let content = columns.line(&record, defaults);
-            let is_unclear = record.len() < columns.names.len() || columns.has_more(&record);
+            let is_short = record.len() < columns.names.len();
+            let is_unclear = has_stray || is_short || columns.has_more(&record);
             sink.bad(Bad { position, reason, content, is_unclear })?;
         }
     }
@@ -335,15 +343,26 @@ struct Quotes {
     last: u8,
     /// Whether the last byte closed a field. If a quote follows, the field continues.
     is_closed: bool,
+    /// Number of bytes.
+    count: u64,
+    /// Offsets of text between a closing quote and the end of its field. Such a quote was probably
+    /// meant to open a field, so the field contains other records.
+    strays: VecDeque<u64>,
 }
 
 impl Quotes {
     fn new(delimiter: u8) -> Self {
-        Self { delimiter, is_open: false, last: b'\n', is_closed: false }
+        let strays = VecDeque::new();
+        Self { delimiter, is_open: false, last: b'\n', is_closed: false, count: 0, strays }
     }
 
     fn add(&mut self, bytes: &[u8]) {
-        let Some(&last) = bytes.last() else { return };
+        let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return };
+        let delimiter = self.delimiter;
+        let is_stray = |byte: u8| byte != delimiter && !matches!(byte, b'"' | b'\n' | b'\r');
+        if self.is_closed && is_stray(first) {
+            self.strays.push_back(self.count);
+        }
         let mut closed = None;
         for at in memchr::memchr_iter(b'"', bytes) {
             let (before, continues) = match at.checked_sub(1) {
@@ -353,6 +372,9 @@ impl Quotes {
             if self.is_open {
                 self.is_open = false;
                 closed = Some(at);
+                if bytes.get(at + 1).is_some_and(|&byte| is_stray(byte)) {
+                    self.strays.push_back(self.count + at as u64 + 1);
+                }
             } else {
                 // Other quotes within a field are literal.
                 let begins = before == self.delimiter || matches!(before, b'\n' | b'\r');
@@ -361,6 +383,18 @@ impl Quotes {
         }
         self.is_closed = closed == Some(bytes.len() - 1);
         self.last = last;
+        self.count += bytes.len() as u64;
+    }
+
+    /// Returns `true` if text follows a closing quote in the record that ends at an offset. Records
+    /// must be passed in order.
+    fn has_stray(&mut self, end: u64) -> bool {
+        let mut has_stray = false;
+        while self.strays.front().is_some_and(|at| *at < end) {
+            self.strays.pop_front();
+            has_stray = true;
+        }
+        has_stray
     }
 }
 
@@ -388,5 +422,23 @@ mod tests {
             text.as_bytes().chunks(size).for_each(|part| quotes.add(part));
             assert_eq!(quotes.is_open, open, "{text} in parts of {size}");
         }
+    }
+
+    #[rstest]
+    #[case("\"a\",\"b\"\r\n\"c\"\n", &[])]
+    #[case("\"a\"\"b\"", &[])]
+    #[case("\"a\"b,c\n", &[3])]
+    #[case("\"a\n\"b,\"c\" \n", &[4, 9])]
+    #[case("5\" disk,a\"b", &[])]
+    fn text_after_closing_quotes_is_found(#[case] text: &str, #[case] expected: &[u64]) {
+        for size in 1..=text.len() {
+            let mut quotes = Quotes::new(b',');
+            text.as_bytes().chunks(size).for_each(|part| quotes.add(part));
+            assert_eq!(quotes.strays, expected, "{text} in parts of {size}");
+        }
+        let mut quotes = Quotes::new(b',');
+        quotes.add(text.as_bytes());
+        assert_eq!(quotes.has_stray(text.len() as u64), !expected.is_empty());
+        assert!(!quotes.has_stray(u64::MAX), "it was in the record before");
     }
 }
