@@ -47,7 +47,9 @@ impl Program {
         })
     }
 
+    /// Returns the status, also if the first command was killed before it created its tables.
     pub fn status(&self) -> serde_json::Value {
+        self.done(&["migrate"]);
         self.json(&["status"])
     }
 

@@ -239,7 +239,7 @@ pub(super) fn is_other(asked: Option<&str>, name: &str) -> bool {
     asked.is_some_and(|asked| asked != name.trim().to_lowercase())
 }
 
-/// Returns the reason why a page with this name is refused.
+/// Returns the error for a page of another bucket.
 pub(super) fn other_bucket(name: &str) -> String {
     format!("the listing is of another bucket: {}", name.trim())
 }
