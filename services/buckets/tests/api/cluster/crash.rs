@@ -100,6 +100,28 @@ fn killed_loads_are_atomic_and_resumable() {
 }
 
 #[test]
+fn files_named_by_bad_lines_are_kept() {
+    let Some(on) = OnCluster::new() else { return };
+    let source = on.program.folder().join("list.csv");
+    let load = ["load", "--bucket", "a.s3.amazonaws.com", "--max-errors", "9", text(&source)];
+    for (rows, expected) in [
+        ("a,1\nb,1\nc,1\n", "a 1, b 1, c 1"),
+        ("b,large\na,2\n", "a 2, b 1"),
+        ("a,2\n<p>503</p>\nd,1\n", "a 2, b 1, d 1"),
+    ] {
+        std::fs::write(&source, format!("key,size\n{rows}")).unwrap();
+        on.program.done(&load);
+        let exported = on.program.done(&["export"]);
+        let files = exported.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut files: Vec<String> = files
+            .map(|file| format!("{} {}", file["fullPath"].as_str().unwrap(), file["size"]))
+            .collect();
+        files.sort_unstable();
+        assert_eq!(files.join(", "), expected);
+    }
+}
+
+#[test]
 fn crawls_and_alerts_use_the_cluster() {
     let Some(on) = OnCluster::new() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
