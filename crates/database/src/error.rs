@@ -168,7 +168,9 @@ fn is_passing(message: &str) -> bool {
         "involved in a distributed deadlock",
         STATEMENT_TIMEOUT,
         "canceling statement due to lock timeout",
-        "terminating connection due to administrator command",
+        // A server is stopped, or was killed: "… due to administrator command", "… due to
+        // unexpected postmaster exit", "… because of crash of another server process".
+        "terminating connection ",
     ];
     PASSING.iter().any(|text| message.contains(text))
 }
@@ -219,6 +221,10 @@ mod tests {
         assert!(matches!(closed, DatabaseError::Busy));
         let worker = "failure on connection marked as essential: 10.0.0.2:5432";
         assert!(matches!(from(DatabaseErrorKind::Unknown, worker), DatabaseError::Busy));
+        for cause in ["due to administrator command", "due to unexpected postmaster exit"] {
+            let killed = format!("terminating connection {cause}");
+            assert!(matches!(from(DatabaseErrorKind::Unknown, &killed), DatabaseError::Busy));
+        }
         let deadlock = "canceling the transaction since it was involved in a distributed deadlock";
         assert!(matches!(from(DatabaseErrorKind::Unknown, deadlock), DatabaseError::Busy));
     }
