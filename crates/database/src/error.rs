@@ -114,7 +114,7 @@ impl From<Error> for DatabaseError {
                 }
                 DatabaseErrorKind::SerializationFailure => Self::Busy,
                 DatabaseErrorKind::ReadOnlyTransaction => storage(info.message()),
-                _ if info.message().contains(WORKER_LOST) => {
+                _ if is_of_lost_server(info.message()) => {
                     log_loss(info.message());
                     Self::Busy
                 }
@@ -132,8 +132,25 @@ impl From<Error> for DatabaseError {
     }
 }
 
-/// The message from Citus if a server fails during a transaction. The connection is then lost.
-const WORKER_LOST: &str = "connection marked as essential";
+/// Returns whether a server of a Citus cluster failed during a statement. Where Citus sets no error
+/// code of class 08 (connection exception), we have to compare messages. The last four come from
+/// libpq, and Citus forwards them.
+fn is_of_lost_server(message: &str) -> bool {
+    const LOST: [&str; 11] = [
+        "connection marked as essential",
+        "failed to COPY to shard ",
+        "failed to complete COPY on ",
+        "failed to prepare transaction ",
+        "could not commit transaction for shard ",
+        "could not connect to any active placements",
+        "failed to read result ",
+        "server closed the connection unexpectedly",
+        "could not receive data from server",
+        "could not send data to server",
+        "SSL SYSCALL error",
+    ];
+    LOST.iter().any(|text| message.contains(text))
+}
 
 /// Minimum time between log lines about lost connections. While a server of a cluster is down,
 /// every request that needs it loses its connection.
@@ -219,8 +236,17 @@ mod tests {
         assert!(matches!(suspended, DatabaseError::Busy));
         let closed = from(DatabaseErrorKind::ClosedConnection, "server closed the connection");
         assert!(matches!(closed, DatabaseError::Busy));
-        let worker = "failure on connection marked as essential: 10.0.0.2:5432";
-        assert!(matches!(from(DatabaseErrorKind::Unknown, worker), DatabaseError::Busy));
+        for lost in [
+            "failure on connection marked as essential: 10.0.0.2:5432",
+            "failed to COPY to shard 102115 on 10.0.0.2:5432",
+            "failed to complete COPY on 10.0.0.2:5432",
+            "failed to prepare transaction 'citus_0_7_3' on host 10.0.0.2:5432",
+            "failed to read result \"1_1\" from node 10.0.0.2:5432",
+            "server closed the connection unexpectedly",
+        ] {
+            let error = from(DatabaseErrorKind::Unknown, lost);
+            assert!(matches!(error, DatabaseError::Busy), "{lost}");
+        }
         for cause in ["due to administrator command", "due to unexpected postmaster exit"] {
             let killed = format!("terminating connection {cause}");
             assert!(matches!(from(DatabaseErrorKind::Unknown, &killed), DatabaseError::Busy));
