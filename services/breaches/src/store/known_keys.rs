@@ -16,11 +16,11 @@ use super::key_holders::{self, Holder, KeyLookup};
 /// Maximum number of keys in a cache.
 const MAX: usize = 10_000;
 
-/// How long keys are cached on PostgreSQL at most, in seconds, because a failover that loses
-/// transactions can repeat a version.
+/// How long keys are cached on PostgreSQL at most, in seconds. A failover that loses transactions
+/// could repeat a version if the clock of the new server is behind.
 const LONGEST: i64 = 60;
 
-/// Triggers increment this number whenever a key, or anything that its [`Holder`] depends on,
+/// Triggers increase this number whenever a key, or anything that its [`Holder`] depends on,
 /// changes.
 const VERSION_QUERY: &CStr = c"SELECT value FROM meta WHERE key = 'keys_version'";
 

@@ -4,10 +4,12 @@ INSERT INTO meta (key, value) VALUES ('keys_version', 0) ON CONFLICT DO NOTHING;
 
 CREATE FUNCTION count_keys() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-    -- Once per transaction is enough.
+    -- Once per transaction is enough. Times are not repeated after a failover that loses
+    -- transactions, unlike a counter.
     IF current_setting('breaches.keys_counted', TRUE) IS DISTINCT FROM 'yes' THEN
         PERFORM set_config('breaches.keys_counted', 'yes', TRUE);
-        UPDATE meta SET value = value + 1 WHERE key = 'keys_version';
+        UPDATE meta SET value = greatest(value + 1, extract(epoch FROM clock_timestamp()) * 1000000)
+            WHERE key = 'keys_version';
     END IF;
     RETURN NULL;
 END $$;
@@ -29,3 +31,15 @@ CREATE CONSTRAINT TRIGGER keys_of_plan
 CREATE CONSTRAINT TRIGGER keys_of_plan_feature
     AFTER INSERT OR UPDATE OR DELETE ON plan_feature
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_keys();
+
+-- Row triggers don't fire on TRUNCATE.
+CREATE TRIGGER truncated_keys_of_api_key
+    AFTER TRUNCATE ON api_key FOR EACH STATEMENT EXECUTE FUNCTION count_keys();
+CREATE TRIGGER truncated_keys_of_subscriber
+    AFTER TRUNCATE ON subscriber FOR EACH STATEMENT EXECUTE FUNCTION count_keys();
+CREATE TRIGGER truncated_keys_of_subscription
+    AFTER TRUNCATE ON subscription FOR EACH STATEMENT EXECUTE FUNCTION count_keys();
+CREATE TRIGGER truncated_keys_of_plan
+    AFTER TRUNCATE ON plan FOR EACH STATEMENT EXECUTE FUNCTION count_keys();
+CREATE TRIGGER truncated_keys_of_plan_feature
+    AFTER TRUNCATE ON plan_feature FOR EACH STATEMENT EXECUTE FUNCTION count_keys();
