@@ -1,5 +1,8 @@
 //! Verifies domains by email.
 
+use std::time::Duration;
+
+use auth::{QuotaId, Rate};
 use database::{DatabaseError, Db};
 use domain::DomainName;
 
@@ -16,6 +19,9 @@ use crate::store::{subscribers, turns};
 
 /// How long an approval link is valid, in seconds.
 const LINK_SECONDS: i64 = 24 * 3600;
+/// Limit on uses of approval links per subscriber, as (count, period). A link whose domain exceeds
+/// the plan's limit remains valid, and every use counts the domain.
+const USES: (u32, Duration) = (30, Duration::from_secs(60));
 
 /// Emails the link that proves control of a domain.
 ///
@@ -57,6 +63,7 @@ pub async fn send(
 pub enum Approval {
     /// Ready to use. Contains the subscriber and domain.
     Open {
+        subscriber: i64,
         /// The subscriber's address.
         owner: String,
         domain: String,
@@ -82,7 +89,7 @@ pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
                 if expires_at > now =>
             {
                 let owner = subscribers::email(db, id)?;
-                Ok(Approval::Open { owner, domain: subject })
+                Ok(Approval::Open { subscriber: id, owner, domain: subject })
             }
             _ => Ok(Approval::Closed),
         }
@@ -94,7 +101,8 @@ pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
 /// valid.
 ///
 /// # Errors
-/// [`VerificationError::NoRoom`](crate::error::VerificationError::NoRoom) or a database error.
+/// [`VerificationError::NoRoom`](crate::error::VerificationError::NoRoom), [`Error::TooMany`]
+/// beyond [`USES`], or a database error.
 pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
     let approved = approve_once(state, token).await;
     match &approved {
@@ -110,7 +118,11 @@ pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
 
 async fn approve_once(state: &State, token: &str) -> Result<Approval, Error> {
     let open = approval(state, token).await?;
-    let Approval::Open { domain, .. } = &open else { return Ok(open) };
+    let Approval::Open { subscriber, domain, .. } = &open else { return Ok(open) };
+    let (uses, period) = USES;
+    let id = QuotaId::Owner(*subscriber).purpose("page-approve");
+    let charged = state.quotas().check(id, Rate::per(uses, period), 1);
+    charged.map_err(|error| Error::TooMany(error.retry_after))?;
     let (name, digest, now) = (domain.clone(), digest(token), state.clock().unix());
     let count = {
         let name = name.clone();

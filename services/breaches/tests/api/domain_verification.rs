@@ -291,6 +291,34 @@ async fn earlier_link_stays_valid_until_it_is_used() {
 }
 
 #[actix_web::test]
+async fn link_to_a_domain_without_room_can_be_tried_thirty_times_a_minute() {
+    let app = App::with_peers(peers()).await;
+    app.import(&json!([entry("Alpha")])).await;
+    app.load("Alpha", &people(11, "example.com")).await;
+    let key = subscriber(&app).await;
+    app.change(|db| {
+        let mut features = breaches::store::plan_features::get(db, "pro1")?.unwrap();
+        features.max_domains = 0;
+        breaches::store::plan_features::set(db, "pro1", &features)
+    })
+    .await;
+    let body = json!({ "DomainName": "example.com", "EmailAlias": "admin" });
+    assert_eq!(app.post_with(&key, MAIL, &body).await, done());
+    let token = app.last_token("/domainVerification/approve");
+    let browser = crate::browser::Browser::new(&app);
+    let approve = async || {
+        let fields = [("token", token.as_str())];
+        browser.post("/", "/domainVerification/approve", &fields).await.status
+    };
+    for _ in 0..30 {
+        assert_eq!(approve().await, 403);
+    }
+    assert_eq!(approve().await, 429);
+    app.clock.advance(2);
+    assert_eq!(approve().await, 403);
+}
+
+#[actix_web::test]
 async fn expired_and_unknown_links_have_different_messages() {
     let app = App::with_peers(peers()).await;
     let key = subscriber(&app).await;

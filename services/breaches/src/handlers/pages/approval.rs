@@ -38,7 +38,7 @@ pub async fn form(
 ) -> Result<HttpResponse, PageError> {
     let token = fields.text("token");
     Ok(match app::approval(&state, token).await? {
-        Approval::Open { owner, domain } => {
+        Approval::Open { owner, domain, .. } => {
             let page = Page::new("Approve").script("approve.js");
             let csrf = visitor.csrf();
             let main = ApprovePage { owner: &owner, domain: &domain, csrf: &csrf, token };
@@ -53,7 +53,7 @@ pub async fn form(
 pub async fn approve(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     Ok(match app::approve(&state, fields.text("token")).await? {
-        Approval::Open { owner, domain } => {
+        Approval::Open { owner, domain, .. } => {
             let text = format!("{owner} may now search {domain}.");
             visitor.message(CURRENT, &done("Verified", &text))
         }
