@@ -76,7 +76,7 @@ impl Snapshot {
         // loading.
         let versions = versions::current(db)?;
         let answers = match previous {
-            Some(old) if old.versions.catalogue == versions.catalogue => Arc::clone(&old.answers),
+            Some(old) if old.versions.has_same_catalogue(&versions) => Arc::clone(&old.answers),
             _ => {
                 let catalogue = breaches::catalogue(db)?;
                 Arc::new(CatalogueAnswers::new(catalogue).map_err(DatabaseError::broken)?)

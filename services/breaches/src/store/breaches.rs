@@ -111,10 +111,10 @@ pub fn all(db: &mut Db) -> Result<Vec<Breach>, DatabaseError> {
 /// Reads the whole catalogue. The version is read first so that the next read notices concurrent
 /// changes.
 pub fn catalogue(db: &mut Db) -> Result<Catalogue, DatabaseError> {
-    let version = versions::current(db)?.catalogue;
-    let changed_at = versions::get(db, versions::CATALOGUE_CHANGED_AT)?.unwrap_or(0);
+    let versions = versions::current(db)?;
     let breaches = all(db)?;
     let classes = data_class::table.select(data_class::name).load(db)?;
+    let (version, changed_at) = (versions.catalogue, versions.catalogue_changed_at);
     Ok(Catalogue::new(version, changed_at, breaches, classes))
 }
 

@@ -2,6 +2,7 @@
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
+use diesel::sql_types::Text;
 
 use super::schema::meta;
 
@@ -27,7 +28,17 @@ pub const DISTRIBUTED: &str = "distributed";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
     pub catalogue: i64,
+    /// When the catalogue last changed. A failover that loses transactions can repeat a catalogue
+    /// version, but not this time.
+    pub catalogue_changed_at: i64,
     pub opt_out: i64,
+}
+
+impl Versions {
+    /// Returns `true` if the catalogue is the same.
+    pub fn has_same_catalogue(&self, other: &Self) -> bool {
+        self.catalogue == other.catalogue && self.catalogue_changed_at == other.catalogue_changed_at
+    }
 }
 
 /// Reads a value. Returns `None` if it was never set.
@@ -63,10 +74,11 @@ pub fn set_once(db: &mut Db, key: &str, value: i64) -> Result<bool, DatabaseErro
     Ok(rows == 1)
 }
 
-/// Reads both polled versions.
+/// Reads the polled versions.
 pub fn current(db: &mut Db) -> Result<Versions, DatabaseError> {
     Ok(Versions {
         catalogue: get(db, CATALOGUE_VERSION)?.unwrap_or(0),
+        catalogue_changed_at: get(db, CATALOGUE_CHANGED_AT)?.unwrap_or(0),
         opt_out: get(db, OPTOUT_VERSION)?.unwrap_or(0),
     })
 }
@@ -92,9 +104,16 @@ pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
     set(db, CATALOGUE_CHANGED_AT, last.map_or(now, |last| now.max(last.saturating_add(1))))
 }
 
-/// Announces an opt-out change.
+/// Announces an opt-out change. On PostgreSQL, the version is a time, because a failover that loses
+/// transactions would repeat a counter.
 pub fn bump_opt_out(db: &mut Db) -> Result<(), DatabaseError> {
-    bump(db, OPTOUT_VERSION)
+    bump(db, OPTOUT_VERSION)?;
+    if let Db::Pg(conn) = db {
+        let time = "UPDATE meta SET value = \
+            greatest(value, extract(epoch FROM clock_timestamp()) * 1000000) WHERE key = $1";
+        diesel::sql_query(time).bind::<Text, _>(OPTOUT_VERSION).execute(conn)?;
+    }
+    Ok(())
 }
 
 /// Announces that domains were deleted.

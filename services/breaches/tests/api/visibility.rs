@@ -1,6 +1,7 @@
 //! Both tables of the visibility rules, applied to a running server.
 
 use breaches::model::{Breach, OptOut};
+use breaches::store::versions;
 use database::DatabaseError;
 use domain::{EmailAddress, Sha1Digest};
 use serde_json::{Value, json};
@@ -224,6 +225,40 @@ async fn load_without_new_links_keeps_the_catalogue_version() {
     }
     assert_eq!(versions[0], versions[1]);
     assert_eq!(versions[1] + 1, versions[2]);
+}
+
+#[actix_web::test]
+async fn changes_after_a_failover_that_lost_others_are_noticed() {
+    let (app, key) = app().await;
+    let is_postgres = app.context.pools.file().is_none();
+    let before = app.change(versions::current).await;
+    app.set_breach("Alpha", |breach| breach.flags.verified = false).await;
+    let other = EmailAddress::parse("other@example.com").unwrap();
+    app.change(|db| {
+        breaches::opt_out(db, &other, OptOut::Public, NOW).map_err(DatabaseError::broken)
+    })
+    .await;
+    let lost = app.change(versions::current).await;
+    let address = EmailAddress::parse(ADDRESS).unwrap();
+    let after = app.change(|db| {
+        // The new server has none of the changes above.
+        versions::set(db, versions::CATALOGUE_VERSION, before.catalogue)?;
+        versions::set(db, versions::CATALOGUE_CHANGED_AT, before.catalogue_changed_at)?;
+        versions::set(db, versions::OPTOUT_VERSION, before.opt_out)?;
+        let mut alpha = breaches::store::breaches::by_name(db, "Alpha")?.unwrap();
+        alpha.flags.spam_list = true;
+        breaches::store::breaches::update(db, &alpha)?;
+        versions::bump_catalogue(db, NOW + 60)?;
+        if is_postgres {
+            breaches::opt_out(db, &address, OptOut::Public, NOW).map_err(DatabaseError::broken)?;
+        }
+        versions::current(db)
+    });
+    assert_eq!(after.await.catalogue, lost.catalogue);
+    let listed: Value = app.get("/api/v3/breach/Alpha").await.json().await.unwrap();
+    assert_eq!(listed["IsSpamList"], json!(true));
+    // SQLite has no failover, so its opt-outs can be counted.
+    assert_eq!(seen(&app, &key).await[0], !is_postgres);
 }
 
 #[actix_web::test]
