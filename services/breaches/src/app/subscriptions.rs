@@ -99,12 +99,14 @@ fn has_plan(db: &mut Db, subscriber: i64, plan: &str) -> Result<bool, DatabaseEr
 /// Ends a subscription immediately.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] if there is no subscription.
+/// [`OperatorError::Rejected`] if there is no active subscription.
 pub fn end_subscription(db: &mut Db, email: &EmailAddress, now: i64) -> Result<(), OperatorError> {
     let id = subscriber_id(db, email)?;
     let plan = subscribers::subscription_of(db, id)?.map(|own| own.plan_code).unwrap_or_default();
     subscribers::end(db, id, now).map_err(|error| match error {
-        DatabaseError::NotFound => OperatorError::Rejected(format!("{email} has no subscription")),
+        DatabaseError::NotFound => {
+            OperatorError::Rejected(format!("{email} has no active subscription"))
+        }
         other => other.into(),
     })?;
     admin_events::add(db, now, "subscription end", email.as_str(), &plan)?;

@@ -178,10 +178,12 @@ pub fn subscribe(
     Ok(())
 }
 
-/// Ends a subscription immediately.
+/// Ends a subscription immediately. Fails with [`DatabaseError::NotFound`] if there is none or if it
+/// has already ended, so that its end doesn't change.
 pub fn end(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
-    let rows = subscription::table.filter(subscription::subscriber_id.eq(id));
-    match diesel::update(rows).set(subscription::until.eq(now)).execute(db)? {
+    let own = subscription::table.filter(subscription::subscriber_id.eq(id));
+    let running = own.filter(subscription::until.gt(now));
+    match diesel::update(running).set(subscription::until.eq(now)).execute(db)? {
         0 => Err(DatabaseError::NotFound),
         _ => Ok(()),
     }

@@ -76,6 +76,19 @@ fn entries_say_what_was_changed_without_secrets() {
 }
 
 #[test]
+fn ended_subscription_keeps_its_end() {
+    let operator = Operator::new();
+    operator.run(&["subscriber", "add", OWNER]);
+    operator.run(&crate::commands::subscription(OWNER, "pro1"));
+    let end = ["subscription", "end", OWNER];
+    operator.run(&end);
+    let again = operator.output(&end);
+    assert_eq!(again.status.code(), Some(1));
+    let errors = String::from_utf8_lossy(&again.stderr);
+    assert!(errors.contains("corp@example.org has no active subscription"), "{errors}");
+}
+
+#[test]
 fn webhook_is_not_changed_if_the_change_cannot_be_recorded() {
     let operator = Operator::new();
     let url = "https://hooks.example.org/x";
