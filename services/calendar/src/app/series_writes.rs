@@ -124,6 +124,7 @@ fn update_several(
     let members = reached(context.db, user, (&place, reach))?;
     let messages = webhooks::last_message(context.db)?;
     let before = require(context.db, place.membership.event)?;
+    let keeps_length = change.schedule.end.is_none();
     let schedule = change.schedule.keeping_length_of(&before.event.schedule);
     let mut change = EventChange { schedule, ..change.clone() };
     let name = series_names::taken_from(&mut change, (&before.event, &place.series))?;
@@ -168,7 +169,12 @@ fn update_several(
         let renamed = series_names::rename(db, &place.series, (&members, name), seconds)?;
         place.series = Arc::new(renamed);
     }
-    let given = change.schedule.as_given(&after.event.schedule);
+    let own = &after.event.schedule;
+    let mut given = change.schedule.as_given(own);
+    if keeps_length && given.start_local != own.start_local {
+        // Clocks skip the new start, and the end moved along with it.
+        given.end_local = given.start_local + own.end_local - own.start_local;
+    }
     let dates = (&old_dates, &given);
     let recurrence = change.recurrence.as_ref().filter(|_| is_planned);
     let shift = match is_moved || is_planned {

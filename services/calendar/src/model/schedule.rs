@@ -96,7 +96,10 @@ impl ScheduleChange {
         let start_local = start.map_or(stored.start_local, wall_seconds);
         // The end might have moved along with the start.
         let is_moved = start_local != stored.start_local;
-        let end = given(self.end).filter(|wall| is_moved || leads_to(wall, stored.end_utc));
+        let end = match self.end {
+            Some(PointInTime::Instant(end)) if is_moved => Some(stored.zone.wall(end)),
+            end => given(end).filter(|wall| is_moved || leads_to(wall, stored.end_utc)),
+        };
         let end = end.map(wall_seconds).filter(|end| *end >= start_local);
         let length = stored.end_local - stored.start_local;
         // An end before the start was replaced by the start.
@@ -373,6 +376,9 @@ mod tests {
             assert_eq!(change.is_backwards(&schedule), end == day("01:00"), "{case}");
             let given = change.as_given(&schedule);
             assert_eq!(shown(given.start_local), format!("2027-03-14 {start}:00"), "{case}");
+            if end == last {
+                assert_eq!(shown(given.end_local), "2027-03-14 03:20:00");
+            }
         }
     }
 

@@ -295,6 +295,23 @@ async fn series_moved_from_or_to_a_skipped_hour_has_the_written_times() {
 }
 
 #[actix_web::test]
+async fn series_moved_to_a_skipped_hour_keeps_its_length() {
+    // The request has no end, or one in UTC.
+    for end in [json!({}), json!({"end_date": "2027-03-28T01:30:00Z"})] {
+        let app = App::new().await;
+        let fields = json!({"timezone": "Europe/Berlin", "start_date": "2027-03-27 18:00",
+            "end_date": "2027-03-27 19:00", "recurrence": {"rrule": "FREQ=DAILY", "count": 3}});
+        let id = app.event(fields).await;
+        let mut change = json!({"start_date": "2027-03-28 02:30", "scope": "all"});
+        change.as_object_mut().unwrap().extend(end.as_object().unwrap().clone());
+        app.patch(&format!("/events/{id}"), &change).await.expect(200);
+        let expected =
+            ["03-28 01:30 - 03-28 02:30", "03-29 00:30 - 03-29 01:30", "03-30 00:30 - 03-30 01:30"];
+        assert_eq!(instants(&app).await, expected, "{end}");
+    }
+}
+
+#[actix_web::test]
 async fn end_of_a_rule_is_published_in_the_form_that_all_programs_read() {
     let zone = "DTSTART;TZID=Europe/Vienna:20270401T180000";
     let day = "X-WR-TIMEZONE:America/New_York\r\nBEGIN:VEVENT";
