@@ -9,6 +9,7 @@ use super::subscriber::Subscriber;
 use crate::error::Error;
 use crate::ical::{Entry, Moment, Occurrence};
 use crate::model::series::{Membership, Series};
+use crate::model::series_ids::local_day;
 use crate::model::slug::TRASHED;
 use crate::model::subscription_parts::Part;
 use crate::model::zone::Zone;
@@ -198,7 +199,7 @@ fn matched<'o>(
         Some(Moment::Time(_, zone)) => zone.clone(),
         _ => Zone::utc(),
     };
-    let day_of = |one: &Known| Entry::local_day(&one.key, &zone).unwrap_or_else(|| one.key.clone());
+    let day_of = |one: &Known| local_day(&one.key, &zone).unwrap_or_else(|| one.key.clone());
     let mut by_day: HashMap<String, Vec<usize>> = HashMap::new();
     for (index, one) in known.iter().enumerate().rev() {
         if !matches.contains_key(&index) {

@@ -12,6 +12,7 @@ use crate::ical::{Component, Entry, Moment, Occurrence};
 use crate::model::event::Event;
 use crate::model::revision::Revision;
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
+use crate::model::series_ids::local_day;
 use crate::store::series as stored;
 use crate::store::{events, external_ids, imported};
 
@@ -147,7 +148,7 @@ fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Err
     }
     let day = Entry::moment_of(uid, name).unwrap_or_default();
     let is_of_day = |event: &Event, moment: &str| {
-        Entry::local_day(moment, &event.schedule.zone).as_deref() == Some(day)
+        local_day(moment, &event.schedule.zone).as_deref() == Some(day)
     };
     if let Some(first) = events::find_by_external_id(db, uid)?
         && let Some(moment) = imported::find(db, first.id)?.moment

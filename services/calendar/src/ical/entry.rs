@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::civil::Time;
-use jiff::tz::Offset;
 use serde_json::{Map, Value, json};
 
 use super::component::{Component, Method};
@@ -283,13 +282,6 @@ impl Entry {
     /// Returns whether `name` is an occurrence id of `uid` with only a day in its key.
     pub fn is_of_a_day(uid: &str, name: &str) -> bool {
         Entry::moment_of(uid, name).is_some_and(|key| key.len() == DAY.len() && is_key(key))
-    }
-
-    /// Converts a key in UTC to the key of the local day in `zone`. Returns `None` if `key` isn't a
-    /// time in UTC.
-    pub fn local_day(key: &str, zone: &Zone) -> Option<String> {
-        let at = Offset::UTC.to_timestamp(reading(key).filter(|_| is_utc(key))?).ok()?;
-        Some(Moment::Time(at, zone.clone()).day_key())
     }
 
     /// Converts a key to seconds as in [`Moment::seconds`], or returns `None` if it isn't a valid

@@ -12,7 +12,9 @@
 
 use jiff::civil::{Date, DateTime};
 
+use super::schedule::{instant_from_seconds, wall_seconds};
 use super::series::Series;
+use super::zone::Zone;
 
 /// Length of UIDs generated for series, in characters.
 const NEW_UID: usize = 32;
@@ -65,6 +67,13 @@ pub fn event_of_single(uid: &str, calendar: &str) -> Option<i64> {
 /// Returns the key in an occurrence id, or an empty string if `id` isn't one.
 pub fn key_of(id: &str) -> &str {
     occurrence_of(id).map_or("", |(_, key)| key)
+}
+
+/// Converts an occurrence's key to the key of its local day in `zone`. Returns `None` if `key` isn't
+/// a time in UTC.
+pub fn local_day(key: &str, zone: &Zone) -> Option<String> {
+    let at = wall_seconds(DateTime::strptime("%Y%m%dT%H%M%SZ", key).ok()?);
+    Some(zone.wall(instant_from_seconds(at)).strftime("%Y%m%d").to_string())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::model::event::{Event, Links};
 use crate::model::linked::Linked;
-use crate::model::series_ids::occurrence_of;
+use crate::model::series_ids::{local_day, occurrence_of};
 
 /// Tables with an image column.
 const ILLUSTRATED: [&str; 3] = ["events", "venues", "organizers"];
@@ -34,7 +34,10 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
     }
     if let Some(name) = &event.external_id {
         // All events in a series share the revision of the series UID.
-        let uid = occurrence_of(name).map_or(&**name, |(uid, _)| uid);
+        let (uid, key) = match occurrence_of(name) {
+            Some((uid, key)) => (uid, Some(key.to_owned())),
+            None => (&**name, imported::find(db, id)?.moment),
+        };
         let is_last = !external_ids::has_others_of_uid(db, uid, id)?;
         if is_last || name != uid {
             imported::forget_revision(db, name)?;
@@ -42,11 +45,15 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
         if is_last && name != uid {
             imported::forget_revision(db, uid)?;
         }
-        // A series' first event has the plain UID, whereas an override of it has an occurrence id.
-        if name == uid
-            && let Some(key) = imported::find(db, id)?.moment
-        {
-            imported::forget_revision(db, &format!("{uid}#{key}"))?;
+        if is_last {
+            imported::forget_overrides(db, uid)?;
+        } else if let Some(key) = key {
+            // A series' first event has the plain UID, whereas an override of it has an occurrence
+            // id. An override of any event can name only the day.
+            let day = local_day(&key, &event.schedule.zone);
+            for key in [Some(key), day].into_iter().flatten() {
+                imported::forget_revision(db, &format!("{uid}#{key}"))?;
+            }
         }
     }
     forget_texts(db, id)?;

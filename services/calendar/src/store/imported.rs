@@ -6,6 +6,10 @@ use diesel::prelude::*;
 use super::schema::{calendar_identity, imported_events, imported_revisions};
 use super::sql::Sql;
 use crate::model::revision::{Revision, alone};
+use crate::model::series_ids::occurrence_of;
+
+/// Number of revisions to delete per statement.
+const AT_ONCE: usize = 500;
 
 /// An event's state as of the last import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Queryable, Selectable)]
@@ -137,6 +141,20 @@ pub fn revision(db: &mut Db, name: &str) -> Result<Option<Revision>, DatabaseErr
 pub fn forget_revision(db: &mut Db, name: &str) -> Result<(), DatabaseError> {
     for name in [name, &alone(name)] {
         diesel::delete(imported_revisions::table.find(name)).execute(db)?;
+    }
+    Ok(())
+}
+
+/// Deletes the recorded revisions of a series' overrides.
+pub fn forget_overrides(db: &mut Db, uid: &str) -> Result<(), DatabaseError> {
+    let mut names: Vec<String> =
+        override_revisions(db, uid)?.into_iter().map(|(name, _)| name).collect();
+    // Another UID can start with this one.
+    names.retain(|name| occurrence_of(name).is_some_and(|(own, _)| own == uid));
+    for some in names.chunks(AT_ONCE) {
+        let mut sql = Sql::new(db, "delete from imported_revisions where name in ");
+        sql.texts(some.iter().map(String::as_str));
+        sql.execute(db)?;
     }
     Ok(())
 }

@@ -92,6 +92,38 @@ async fn override_of_the_first_occurrence_is_forgotten_with_its_event() {
 }
 
 #[actix_web::test]
+async fn override_that_names_only_the_day_is_forgotten_with_its_event() {
+    let [first, second] = [1, 2].map(|day| format!("DTSTAMP:202703{day:02}T100000Z"));
+    let app = App::new().await;
+    counts(&app, series(&first)).await;
+    let moved = format!(
+        "UID:s\nRECURRENCE-ID;VALUE=DATE:20270402\nDTSTART:20270402T150000Z\nDURATION:PT1H\n\
+         SUMMARY:Moved\n{second}"
+    );
+    assert_eq!(counts(&app, calendar("", &[&moved])).await, [0, 1, 0, 0, 0]);
+    let id = app.get("/events?search=moved").await.ids()[0];
+    app.delete(&format!("/events/{id}?force=true")).await.expect(200);
+    counts(&app, series(&first)).await;
+    assert_eq!(listed(&app).await, ["20270401T100000Z Daily"]);
+}
+
+#[actix_web::test]
+async fn cancelled_date_without_an_event_is_forgotten_with_the_last_event() {
+    let [first, second] = [1, 2].map(|day| format!("DTSTAMP:202703{day:02}T100000Z"));
+    let app = App::new().await;
+    assert_eq!(counts(&app, series(&first)).await, [3, 0, 0, 0, 0]);
+    let off = overriding(9, &format!("DTSTART:20270409T100000Z\nSTATUS:CANCELLED\n{second}"));
+    assert_eq!(counts(&app, calendar("", &[&off])).await, [0, 0, 0, 1, 0]);
+    for id in app.get("/events?search=daily").await.ids() {
+        app.delete(&format!("/events/{id}?force=true")).await.expect(200);
+    }
+    assert_eq!(app.rows("events"), 0);
+    let longer = series(&first).replace("COUNT=3", "COUNT=10");
+    assert_eq!(counts(&app, longer).await, [10, 0, 0, 0, 0]);
+    assert_eq!(listed(&app).await, ["20270401T100000Z Daily"]);
+}
+
+#[actix_web::test]
 async fn date_that_a_file_cancels_without_details_is_not_part_of_the_rule_in_feeds() {
     let app = App::new().await;
     let series = "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\n\
