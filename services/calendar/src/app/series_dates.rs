@@ -2,7 +2,7 @@
 //! them.
 
 use crate::ical::{self, Moment};
-use crate::model::schedule::{Schedule, wall_from_seconds};
+use crate::model::schedule::{Schedule, wall_from_seconds, wall_seconds};
 use crate::model::series::Series;
 use crate::model::when::PointInTime;
 use crate::model::zone::Zone;
@@ -27,6 +27,16 @@ pub fn span_of(series: &Series, occurrence: i64) -> Option<Schedule> {
 pub fn span_in(zone: &Zone, series: &Series, occurrence: i64) -> Option<Schedule> {
     let (start, end) = ical::span(&series.plan, occurrence)?;
     schedule(zone, &start, &end)
+}
+
+/// Returns an occurrence's scheduled start as a local time in `zone`. In the series' own zone, this
+/// is the time of day given by the rule, even if clocks skip it.
+fn start_in(zone: &Zone, series: &Series, occurrence: i64) -> Option<i64> {
+    let planned = span_in(zone, series, occurrence)?;
+    Some(match planned.all_day || series.plan.zone != *zone {
+        true => planned.start_local,
+        false => wall_seconds(series.plan.planned_wall(occurrence)),
+    })
 }
 
 /// Returns the parts of a schedule that don't depend on the displayed time zone, for comparing two
@@ -69,7 +79,10 @@ impl Moved {
     /// the zone `base`.
     pub fn of(series: &Series, occurrence: i64, base: &Zone, own: &Schedule) -> Option<Moved> {
         let planned = span_in(base, series, occurrence)?;
-        let distance = own.start_local - planned.start_local;
+        let distance = match own.start_local == planned.start_local {
+            true => 0,
+            false => own.start_local - start_in(base, series, occurrence)?,
+        };
         let length = own.end_local - own.start_local;
         let (base, zone, all_day) = (base.clone(), own.zone.clone(), own.all_day);
         Some(Moved { base, zone, all_day, distance, length })
@@ -82,8 +95,7 @@ impl Moved {
 
     /// Returns the schedule and the slug of another occurrence with this offset.
     pub fn place(&self, series: &Series, occurrence: i64) -> Option<(Schedule, String)> {
-        let planned = span_in(&self.base, series, occurrence)?;
-        let local = planned.start_local + self.distance;
+        let local = start_in(&self.base, series, occurrence)? + self.distance;
         let [start, end] = [local, local + self.length];
         let [start, end] = [start, end].map(|at| PointInTime::Wall(wall_from_seconds(at)));
         let schedule = Schedule::new(self.zone.clone(), self.all_day, start, end).ok()?;

@@ -71,7 +71,7 @@ impl FileNames {
         let is_day = key.len() == DAY;
         let form = Plan { all_day: is_day, ..series.plan.clone() };
         let in_file = wall_seconds(form.wall(form.moment(key)?));
-        let distance = wall_seconds(series.plan.wall(occurrence)) - in_file;
+        let distance = wall_seconds(series.plan.planned_wall(occurrence)) - in_file;
         Some(FileNames { uid: uid.to_owned(), distance, is_day })
     }
 
@@ -86,7 +86,8 @@ impl FileNames {
             return series.external_id(occurrence);
         }
         let form = Plan { all_day: self.is_day, ..series.plan.clone() };
-        let wall = wall_from_seconds(wall_seconds(series.plan.wall(occurrence)) - self.distance);
+        let planned = wall_seconds(series.plan.planned_wall(occurrence));
+        let wall = wall_from_seconds(planned - self.distance);
         format!("{}#{}", self.uid, form.key(form.at(wall)))
     }
 }
@@ -180,4 +181,53 @@ pub fn ended_at(
 /// Returns whether an entry has occurrences after the one with the key `last`.
 pub fn goes_beyond(entry: &Entry, last: &str) -> bool {
     entry.occurrences.iter().any(|one| key_of(&one.external_id) > last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::series_dates::span_of;
+    use super::*;
+    use crate::model::when::PointInTime;
+    use crate::model::zone::Zone;
+
+    #[test]
+    fn moved_events_keep_their_ids_and_offset_where_clocks_skip_the_time_of_the_rule() {
+        let zone = Zone::parse("America/New_York").unwrap();
+        let plan = Plan {
+            zone: zone.clone(),
+            all_day: false,
+            start_local: wall_seconds("2027-03-01T02:30".parse().unwrap()),
+            end_local: wall_seconds("2027-03-01T03:30".parse().unwrap()),
+            duration: String::new(),
+            rule: "FREQ=DAILY".to_owned(),
+            rdates: Vec::new(),
+            exdates: Vec::new(),
+        };
+        let series = Series {
+            id: 1,
+            uid: "s".to_owned(),
+            slug: "night".to_owned(),
+            plan,
+            most: 1000,
+            made_until: 0,
+            due_utc: None,
+            sequence: 0,
+            modified_utc: 0,
+        };
+        let on = |day: &str| series.plan.at(format!("2027-03-{day}T02:30").parse().unwrap());
+        // The series starts at 04:30 in the file.
+        let names = FileNames::read(&series, on("02"), "s#20270302T093000Z").unwrap();
+        assert_eq!(names.name(&series, on("13")), "s#20270313T093000Z");
+        assert_eq!(names.name(&series, on("14")), "s#20270314T083000Z");
+        let unmoved = span_of(&series, on("14")).unwrap();
+        let moved = Moved::of(&series, on("14"), &zone, &unmoved).unwrap();
+        assert_eq!(moved.place(&series, on("02")).unwrap().0.start_utc, on("02"));
+        // Users moved the events to 05:00.
+        let point = |text: &str| PointInTime::Wall(text.parse().unwrap());
+        let (start, end) = (point("2027-03-02T05:00"), point("2027-03-02T06:00"));
+        let own = Schedule::new(zone.clone(), false, start, end).unwrap();
+        let moved = Moved::of(&series, on("02"), &zone, &own).unwrap();
+        let (schedule, _) = moved.place(&series, on("14")).unwrap();
+        assert_eq!(series.plan.key(schedule.start_utc), "20270314T090000Z");
+    }
 }
