@@ -115,16 +115,22 @@ impl<'a> Range<'a> {
         Ok((range, warnings))
     }
 
-    /// Returns the start and end of an occurrence, given its original start. It is shifted by the
-    /// same amount as the first overridden one, in local time. Returns `None` if the result is out
-    /// of range.
-    fn moved(&self, original: &Moment) -> Option<(Moment, Moment)> {
+    /// Returns the start and end of an occurrence, given its original start and the start of the
+    /// series. It is shifted by the same amount as the first overridden one, in local time. Returns
+    /// `None` if the result is out of range.
+    fn moved(&self, original: &Moment, begin: &Moment) -> Option<(Moment, Moment)> {
         if original.seconds() == self.from.seconds() {
             return Some((self.start.clone(), self.end.clone()));
         }
         let first = self.start.clone().in_zone(&self.clock);
         let series = Series::new(self.component, &first, self.context);
-        let wall = |moment: &Moment| series.take(moment.clone()).wall();
+        let time = series.take(begin.clone()).wall().time();
+        let wall = |moment: &Moment| {
+            let wall = series.take(moment.clone()).wall();
+            // Clocks might skip the series' time of day.
+            let planned = wall.date().to_datetime(time);
+            if series.at(planned).seconds() == moment.seconds() { planned } else { wall }
+        };
         let delta = wall(&self.from).until(series.wall).ok()?;
         let start = series.at(wall(original).checked_add(delta).ok()?);
         let end = series.end_of(&start, self.length)?;
@@ -174,7 +180,8 @@ impl Entry {
             occurrence.is_cancelled |= range.is_cancelled;
             occurrence.is_detailed &= range.is_detailed;
             if range.is_detailed
-                && let Some((start, end)) = range.moved(&occurrence.start)
+                && let Some(first) = &first
+                && let Some((start, end)) = range.moved(&occurrence.start, first)
             {
                 (occurrence.start, occurrence.end) = (start, end);
                 occurrence.details = Arc::clone(&range.details);

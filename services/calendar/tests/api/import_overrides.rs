@@ -194,6 +194,13 @@ async fn override_of_all_later_occurrences_keeps_local_times_across_clock_change
             "DTEND;TZID={zone}:20270328T043000",
             ["03-28 01:30 03-28 02:30", "03-29 00:30 03-29 02:30", "03-30 00:30 03-30 02:30"],
         ),
+        // The clocks skip the original start of the second one.
+        (
+            ("20270326T023000", "20270327T023000"),
+            "20270327T100000",
+            "DURATION:PT1H",
+            ["03-27 09:00 03-27 10:00", "03-28 08:00 03-28 09:00", "03-29 08:00 03-29 09:00"],
+        ),
     ] {
         for zone in ["Europe/Vienna", "Club Time"] {
             let series = format!(
