@@ -70,7 +70,7 @@ pub fn from_on(plan: &Plan, moment: i64) -> Option<Plan> {
 /// Returns the recurrence, ending before this occurrence. A rule that has already ended by then
 /// keeps its end, because a later one would add occurrences.
 pub fn ended_before(plan: &Plan, moment: i64) -> Plan {
-    let last = if plan.all_day { moment - SECONDS_OF_A_DAY } else { moment - 1 };
+    let last = last_before(plan, moment);
     let rule = match is_over_at(plan, plan.wall(last)) {
         true => plan.rule.clone(),
         false => with_until(&plan.rule, &plan.key(last)),
@@ -78,6 +78,21 @@ pub fn ended_before(plan: &Plan, moment: i64) -> Plan {
     let is_earlier = |key: &&String| plan.moment(key).is_some_and(|one| one < moment);
     let kept = |keys: &[String]| keys.iter().filter(is_earlier).cloned().collect();
     Plan { rule, rdates: kept(&plan.rdates), exdates: kept(&plan.exdates), ..plan.clone() }
+}
+
+/// Returns the last moment of a recurrence that ends before this occurrence.
+fn last_before(plan: &Plan, moment: i64) -> i64 {
+    if plan.all_day {
+        return moment - SECONDS_OF_A_DAY;
+    }
+    let (last, planned) = (moment - 1, plan.planned_wall(moment));
+    if plan.wall(last) < planned {
+        return last;
+    }
+    // Clocks skip the occurrence's time of day, so the second before it has a later local time.
+    let earlier = planned.checked_sub(SignedDuration::from_secs(1)).unwrap_or(planned);
+    let passed = plan.parsed().and_then(|rule| rule.expand(plan.start(), earlier).ok());
+    passed.and_then(|passed| passed.last().map(|wall| plan.at(*wall))).unwrap_or(last)
 }
 
 /// Returns whether the rule's `UNTIL` or `COUNT` leaves no occurrences after `last`.

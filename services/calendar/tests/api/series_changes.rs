@@ -85,6 +85,24 @@ async fn deleting_an_added_date_after_the_rule_keeps_the_end_of_the_rule() {
     }
 }
 
+#[actix_web::test]
+async fn date_in_a_skipped_hour_stays_deleted_when_the_others_move() {
+    for end in [json!({"count": 3}), json!({"until": "2027-03-20"})] {
+        let app = App::new().await;
+        let mut recurrence = json!({"rrule": "FREQ=DAILY"});
+        recurrence.as_object_mut().unwrap().extend(end.as_object().unwrap().clone());
+        let fields = json!({"timezone": "America/New_York", "start_date": "2027-03-12 02:30",
+            "end_date": "2027-03-12 03:00", "recurrence": recurrence});
+        let id = course(&app, fields).await;
+        let third = events(&app, id).await[2]["id"].as_i64().unwrap();
+        app.delete(&format!("/events/{third}?scope=following")).await.expect(200);
+        let moved = json!({"start_date": "2027-03-12 10:00", "end_date": "2027-03-12 10:30",
+            "scope": "all"});
+        patch(&app, id, moved).await.expect(200);
+        assert_eq!(starts(&app, id).await, ["03-12 10:00", "03-13 10:00"], "{end}");
+    }
+}
+
 /// Returns where a page redirects to.
 async fn target(app: &App, path: &str) -> String {
     let answer = page(app, path).await;
