@@ -12,6 +12,9 @@ pub struct NewerFiles {
     pub after: u64,
     /// Files that other runs have found unchanged since then.
     pub confirmed: IdRanges,
+    /// Files that stay only if the run doesn't contain their paths.
+    #[serde(skip)]
+    pub kept: IdRanges,
 }
 
 impl NewerFiles {

@@ -6,7 +6,6 @@ use super::intake::Intake;
 use super::write_session::Session;
 use crate::engine::{Limits, NewerFiles, each_row};
 use crate::model::address::Address;
-use crate::model::id_ranges::IdRanges;
 
 impl Intake {
     /// Records the file in a bad line, so that it isn't removed. If the file is unknown, no file of
@@ -65,11 +64,11 @@ impl Intake {
         }
     }
 
-    /// Makes the publish keep the files that bad lines name. Call this before [`Intake::named`].
+    /// Makes the publish keep the files that bad lines name, unless the run contains them after all.
     ///
     /// # Errors
     /// Returns an error if the index can't be searched.
-    pub(super) fn keep_rejected(&mut self, session: &mut Session) -> Result<(), JobError> {
+    pub(super) fn keep_rejected(&self, session: &mut Session) -> Result<(), JobError> {
         let named = self.named();
         let is_replaced = |bucket: &u64| {
             let found = named.binary_search_by_key(bucket, |named| named.id);
@@ -91,17 +90,8 @@ impl Intake {
                 Ok(())
             })?;
         }
-        let rules = session.writer.rules();
-        let kept: IdRanges = ids.into_iter().collect();
         let none = || NewerFiles { after: u64::MAX, ..NewerFiles::default() };
-        let newer = rules.newer.clone().unwrap_or_else(none);
-        let confirmed = newer.confirmed.union(&kept);
-        if confirmed.is_known() {
-            rules.newer = Some(NewerFiles { confirmed, ..newer });
-        } else {
-            // Otherwise, all files would count as newer than the run.
-            self.state.partial.extend(buckets);
-        }
+        session.writer.rules().newer.get_or_insert_with(none).kept = ids.into_iter().collect();
         Ok(())
     }
 }

@@ -69,10 +69,13 @@ fn file_named_by_a_bad_entry_is_kept(#[case] name: &str, #[case] text: &str) {
     assert!(exported(&fixture).contains(&line_of("dir/1", 1)), "{}", exported(&fixture));
 }
 
-#[test]
-fn file_is_replaced_although_an_earlier_line_with_its_name_is_bad() {
+#[rstest]
+#[case::earlier(&[-1, 7])]
+#[case::later(&[7, -1])]
+#[case::both(&[-1, 7, -1])]
+fn file_is_replaced_although_another_line_with_its_name_is_bad(#[case] sizes: &[i64]) {
     let fixture = fixture();
-    let text = format!("{}\n{}\n", line(A, "dir/1", -1, 1), line(A, "dir/1", 7, 1));
+    let text: String = sizes.iter().map(|&size| line(A, "dir/1", size, 1) + "\n").collect();
     let report = loaded(&fixture, "list.ndjson", text);
     assert_eq!((report.counts.replaced, report.counts.removed), (1, 4), "{report}");
     assert!(exported(&fixture).contains(&line_of("dir/1", 7)));

@@ -229,9 +229,11 @@ pub fn step() -> impl Strategy<Value = Step> {
 }
 
 fn newer_files() -> impl Strategy<Value = NewerFiles> {
-    (0u64..120, prop::collection::vec(0u64..120, 0..40)).prop_map(|(after, confirmed)| NewerFiles {
+    let ids = || prop::collection::vec(0u64..120, 0..40);
+    (0u64..120, ids(), ids()).prop_map(|(after, confirmed, kept)| NewerFiles {
         after,
         confirmed: confirmed.into_iter().collect(),
+        kept: kept.into_iter().collect(),
     })
 }
 

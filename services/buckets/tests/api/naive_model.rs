@@ -110,7 +110,10 @@ impl Naive {
             if again.is_some() {
                 counts.replaced += 1;
                 self.changed.insert(file.bucket);
-            } else if mode == Mode::Replace && buckets.contains(&file.bucket) && !newer.contain(id)
+            } else if mode == Mode::Replace
+                && buckets.contains(&file.bucket)
+                && !newer.contain(id)
+                && !newer.kept.contains(id)
             {
                 counts.removed += 1;
                 self.changed.insert(file.bucket);

@@ -156,8 +156,8 @@ fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobErro
     })?;
     let is_incomplete = is_older || !confirmed.is_known();
     let confirmed = if confirmed.is_known() { confirmed } else { IdRanges::default() };
-    let newer = Some(NewerFiles { after: begun.id as u64, confirmed });
-    Ok(Chosen { mode: Mode::Replace, newer, is_incomplete })
+    let newer = NewerFiles { after: begun.id as u64, confirmed, ..NewerFiles::default() };
+    Ok(Chosen { mode: Mode::Replace, newer: Some(newer), is_incomplete })
 }
 
 /// Returns the `changed` files without those that the run leaves in the index, because other runs

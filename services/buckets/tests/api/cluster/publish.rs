@@ -336,7 +336,9 @@ fn files_that_are_newer_than_the_run_stay() {
     let mut writer = table.index.writer(64).unwrap();
     // Two of five files would be too many, and one is not.
     writer.rules().removal_limit = Some(RemovalLimit { files: 1, percent: 30 });
-    writer.rules().newer = Some(NewerFiles { after: last, confirmed: confirmed.collect() });
+    let confirmed = confirmed.collect();
+    let newer = NewerFiles { after: last, confirmed, ..NewerFiles::default() };
+    writer.rules().newer = Some(newer);
     writer.begin(3).unwrap();
     writer.add(&all_of(&[(1, "b"), (1, "newer")])).unwrap();
     let counts = writer.publish(Mode::Replace, named(&[(1, "")]), 7).unwrap();
@@ -353,7 +355,8 @@ fn newer_files_stay_if_there_are_more_than_a_statement_names() {
     let paths: Vec<String> = (0..12_000).map(|number| format!("b/{number:05}")).collect();
     let old = paths.iter().map(|path| (1, path.as_str())).chain([(1, "a/1"), (1, "a/2")]);
     table.publish(1, Mode::Replace, &old.collect::<Vec<_>>());
-    let newer = NewerFiles { after: 12_002, confirmed: (1..=12_000).collect() };
+    let confirmed = (1..=12_000).collect();
+    let newer = NewerFiles { after: 12_002, confirmed, ..NewerFiles::default() };
     let publish = |run: u64, mode: Mode, files: &[(u64, &str)]| {
         let mut writer = table.index.writer(64).unwrap();
         writer.rules().removal_limit = Some(RemovalLimit { files: 1, percent: 50 });

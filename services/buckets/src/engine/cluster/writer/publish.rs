@@ -210,8 +210,9 @@ impl ClusterWriter {
         }
         let added = format!("newest > {}", newer.after);
         let mut groups = Some(self.groups_with(share, named, &added));
-        if let Some(without) = groups.as_ref().filter(|_| !newer.confirmed.is_empty()) {
-            let kept = self.confirmed_to_keep(mode, newer, without)?;
+        let has_ids = !newer.confirmed.is_empty() || !newer.kept.is_empty();
+        if let Some(without) = groups.as_ref().filter(|_| has_ids) {
+            let kept = self.known_to_keep(mode, newer, without)?;
             groups = kept.map(|kept| {
                 let is_newer = format!("{added} OR newest IN {}", sql::numbers(&kept));
                 self.groups_with(share, named, &is_newer)
@@ -221,10 +222,10 @@ impl ClusterWriter {
         Ok(groups)
     }
 
-    /// Finds the confirmed files that the run would remove or replace. There are rarely any, even
-    /// if the confirmed files as a whole consist of many ranges. Returns `None` if there are more
-    /// than [`MOST_NEWER`].
-    fn confirmed_to_keep(
+    /// Finds the confirmed files that the run would remove or replace, and the kept files that it
+    /// would remove. There are rarely any, even if the confirmed files as a whole consist of many
+    /// ranges. Returns `None` if there are more than [`MOST_NEWER`].
+    fn known_to_keep(
         &self,
         mode: Mode,
         newer: &NewerFiles,
@@ -235,15 +236,18 @@ impl ClusterWriter {
             Mode::Append => "notEmpty(fresh) AND NOT is_equal",
         };
         let statement = format!(
-            "SELECT newest FROM ({groups}) WHERE notEmpty(old) AND {changes} AND NOT is_newer \
-             FORMAT RowBinary"
+            "SELECT newest, toUInt8(empty(fresh)) FROM ({groups}) WHERE notEmpty(old) \
+             AND {changes} AND NOT is_newer FORMAT RowBinary"
         );
         let mut kept = Vec::new();
         for server in self.servers.one_of_each_shard() {
             let answer = self.client.execute(&server.url, &statement)?;
             let mut rows = Rows::of(&answer);
             while !rows.is_at_end() {
-                kept.extend(Some(rows.u64()?).filter(|&id| newer.confirmed.contains(id)));
+                let (id, is_missing) = (rows.u64()?, rows.u8()? == 1);
+                if newer.confirmed.contains(id) || (is_missing && newer.kept.contains(id)) {
+                    kept.push(id);
+                }
             }
         }
         Ok(Some(kept).filter(|kept| kept.len() <= MOST_NEWER))

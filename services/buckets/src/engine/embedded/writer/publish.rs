@@ -162,8 +162,12 @@ impl Comparison<'_> {
         let (old, new) = rows.split_at(rows.partition_point(|&(row, _)| row < self.first_row));
         let is_replaced = self.replaced.contains(bucket);
         // The id of a file is one more than its row.
-        let is_newer = |&(row, _): &(u64, u64)| self.newer.is_some_and(|it| it.contain(row + 1));
-        let keeps_old = old.last().is_some_and(is_newer);
+        let is_kept = |newer: &NewerFiles, id: u64| {
+            newer.contain(id) || (new.is_empty() && newer.kept.contains(id))
+        };
+        let keeps_old = old
+            .last()
+            .is_some_and(|&(row, _)| self.newer.is_some_and(|newer| is_kept(newer, row + 1)));
         let gone: &[(u64, u64)] = if keeps_old { &[] } else { old };
         if is_replaced && !old.is_empty() {
             let loss = self.losses.entry(bucket).or_default();
