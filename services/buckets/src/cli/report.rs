@@ -30,12 +30,14 @@ pub fn finished(done: Result<(String, usize), JobError>) -> anyhow::Result<ExitC
             Ok(ExitCode::FAILURE)
         }
         Err(error) => {
-            let code = match &error {
-                JobError::TooManyBad { .. } => TOO_MANY_BAD,
-                JobError::TooManyRemoved { .. } => TOO_MANY_REMOVED,
+            let (code, remedy) = match &error {
+                JobError::TooManyBad { .. } => {
+                    (TOO_MANY_BAD, "; --reject FILE collects them, --max-errors allows more")
+                }
+                JobError::TooManyRemoved { .. } => (TOO_MANY_REMOVED, ""),
                 _ => return Err(error.into()),
             };
-            log::error!(target: "notice", "{error}");
+            log::error!(target: "notice", "{error}{remedy}");
             Ok(ExitCode::from(code))
         }
     }

@@ -137,7 +137,7 @@ impl Loader {
             return Err(JobError::Invalid(why.to_owned()));
         }
         if self.searched.is_some() {
-            self.intake.refuse_partial()?;
+            self.intake.refuse_partial(&self.session.context.pools)?;
         }
         self.intake.refuse_empty(&sources)
     }

@@ -1,32 +1,49 @@
 //! Decides whether a run can be published, once all sources have been read.
 
+use database::Pools;
+
 use super::error::JobError;
 use super::intake::Intake;
 use super::intake_state::IntakeState;
 use super::max_errors::MaxErrors;
 use super::sources::Source;
+use crate::store::buckets;
 
 /// Minimum number of lines for the share of bad lines to matter.
 const JUDGED_FROM: u64 = 100;
+/// What to do if a rebuild is refused.
+const REMEDY: &str = "provide the whole list, or use load, which adds what can be read";
 
 impl Intake {
     /// Returns an error if a source is incomplete. Used for runs that replace the whole index.
     pub fn refuse_incomplete(&self) -> Result<(), JobError> {
         match self.state.tally.incomplete.first() {
             None => Ok(()),
-            Some(first) => Err(JobError::Invalid(format!("{first}: the index is unchanged"))),
+            Some(first) => {
+                Err(JobError::Invalid(format!("{first}; {REMEDY}: the index is unchanged")))
+            }
         }
     }
 
     /// Returns an error if a listing doesn't cover its bucket. Used for runs that replace the whole
     /// index. Call this at the end, because later sources can have the other pages of a listing.
-    pub fn refuse_partial(&self) -> Result<(), JobError> {
-        match self.named().iter().filter(|bucket| bucket.partial).count() {
-            0 => Ok(()),
-            buckets => Err(JobError::Invalid(format!(
-                "buckets with an incomplete listing: {buckets} (load adds such listings): the index is unchanged"
-            ))),
-        }
+    pub fn refuse_partial(&mut self, pools: &Pools) -> Result<(), JobError> {
+        let named = self.named();
+        let partial = || named.iter().filter(|bucket| bucket.partial).map(|bucket| bucket.id);
+        let Some(first) = partial().next() else { return Ok(()) };
+        let why = match self.state.tally.partial.first() {
+            Some(note) => note.clone(),
+            None => {
+                self.flush_rows(pools)?;
+                let found = pools.read_blocking(|db| buckets::by_ids(db, &[first]))?;
+                let addresses: String = found.into_iter().map(|bucket| bucket.address).collect();
+                format!("no source has a complete listing of {addresses}")
+            }
+        };
+        let count = partial().count();
+        Err(JobError::Invalid(format!(
+            "{why}; {REMEDY} (buckets with an incomplete listing: {count}): the index is unchanged"
+        )))
     }
 
     /// Returns an error if none of the sources could be read. Call this at the end.

@@ -73,12 +73,26 @@ fn rebuild_from_incomplete_source_keeps_index() {
 }
 
 #[rstest]
-#[case("xml", "<IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>")]
-#[case("xml", "<Prefix>dir/</Prefix><IsTruncated>false</IsTruncated>")]
-#[case("xml", "<Marker>a</Marker><IsTruncated>false</IsTruncated>")]
-#[case("xml", "<Delimiter>/</Delimiter><IsTruncated>false</IsTruncated>")]
-#[case("txt", "2020-01-01 00:00:00         12 dir/1\n")]
-fn rebuild_from_partial_listing_keeps_index(#[case] kind: &str, #[case] text: &str) {
+#[case(
+    "xml",
+    "<IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>",
+    "no source has a complete listing of a.s3.amazonaws.com; "
+)]
+#[case("xml", "<Prefix>dir/</Prefix><IsTruncated>false</IsTruncated>", "prefix or delimiter; ")]
+#[case("xml", "<Marker>a</Marker><IsTruncated>false</IsTruncated>", "missing before it; ")]
+#[case("xml", "<Delimiter>/</Delimiter><IsTruncated>false</IsTruncated>", "prefix or delimiter; ")]
+#[case("txt", "2020-01-01 00:00:00         12 dir/1\n", "whether it is complete; ")]
+#[case(
+    "ndjson",
+    "{\"bucket\":\"a.s3.amazonaws.com\",\"fullPath\":\"dir/1\",\"size\":1}\nerror\n\
+     {\"bucket\":\"a.s3.amazonaws.com\",\"fullPath\":\"dir/2\",\"size\":1}\n",
+    "a.s3.amazonaws.com.ndjson: line 2 does not describe a file; provide the whole list, or use load"
+)]
+fn rebuild_from_partial_listing_keeps_index(
+    #[case] kind: &str,
+    #[case] text: &str,
+    #[case] why: &str,
+) {
     let fixture = Fixture::new();
     let whole = fixture.folder.write("whole.ndjson", lines(A, 50));
     fixture.load(&[whole]).unwrap();
@@ -91,6 +105,7 @@ fn rebuild_from_partial_listing_keeps_index(#[case] kind: &str, #[case] text: &s
     };
     let part = fixture.folder.write(format!("{A}.{kind}"), text);
     let refused = rebuild(&fixture, &Fixture::options(&[part])).unwrap_err().to_string();
+    assert!(refused.contains(why), "{refused}");
     assert!(refused.ends_with(": the index is unchanged"), "{refused}");
     assert_eq!(exported(&fixture), before);
 }
