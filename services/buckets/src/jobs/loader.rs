@@ -188,6 +188,13 @@ impl Loader {
             })?;
             Ok((new, truncated))
         })?;
+        if let Some(first) = truncated.first().filter(|_| self.options.sources.len() > 1) {
+            log::warn!(
+                target: "notice",
+                "{first}: the last page is missing, or pages that do not name the one they continue \
+                 (GCS JSON) are not in the order of the listing: no files are removed from the bucket"
+            );
+        }
         let listed = listed_meanwhile(&context, &self.options, self.id, &named)?;
         let rules = self.session.writer.rules();
         rules.removal_limit = self.options.removal_limit.filter(|_| self.searched.is_none());

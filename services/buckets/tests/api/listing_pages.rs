@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use buckets::Settings;
 use buckets::jobs::{CheckpointPolicy, JobError, LoadOptions, load, rebuild_from, resume, status};
 use rstest::rstest;
+use serde_json::{Value, json};
 use testkit::{HttpPeer, PeerAnswer};
 
 use crate::app::Fixture;
 use crate::incomplete::{A, exported, lines};
+use crate::program::{Program, text};
 
 #[test]
 fn pages_in_several_files_are_a_complete_listing() {
@@ -168,6 +170,30 @@ fn pages_without_own_tokens_follow_by_key() {
     assert_eq!(fixture.load(&pages).unwrap().counts.removed, 0, "the keys do not ascend");
     pages.swap(1, 2);
     assert_eq!(fixture.load(&pages).unwrap().counts.removed, 1);
+}
+
+#[test]
+fn gcs_pages_in_another_order_remove_no_file() {
+    let program = Program::new();
+    let all = program.folder().write("all.ndjson", lines(A, 5));
+    program.done(&["load", text(&all)]);
+    let pages = [1, 2, 3, 4].map(|number| {
+        let next = if number < 4 { r#""nextPageToken":"t","# } else { "" };
+        let items = format!(r#""items":[{{"name":"dir/{number}","size":"9"}}]"#);
+        let page = format!(r#"{{"kind":"storage#objects",{next}{items}}}"#);
+        program.folder().write(format!("page-{number}.json"), page)
+    });
+    let load = |order: [usize; 4]| {
+        let pages = order.map(|place| text(&pages[place]));
+        let ran = program.run(&[&["load", "--json", "--bucket", A][..], &pages].concat());
+        let report: Value = serde_json::from_str(&ran.out).unwrap();
+        let is_explained = ran.errors.contains("are not in the order of the listing");
+        (report["removed"].as_u64(), report["truncated"].clone(), is_explained)
+    };
+    for order in [[1, 0, 2, 3], [0, 2, 1, 3], [0, 1, 3, 2], [3, 2, 1, 0], [2, 3, 0, 1]] {
+        assert_eq!(load(order), (Some(0), json!([A]), true), "{order:?}");
+    }
+    assert_eq!(load([0, 1, 2, 3]), (Some(1), json!([]), false), "dir/0 is gone");
 }
 
 #[test]
