@@ -45,8 +45,6 @@ pub struct Intake {
     pub(super) is_reject_file: bool,
     /// Whether the current source is known to have just one bucket.
     has_one_bucket: bool,
-    /// Whether the current source had entries other than bad lines.
-    pub(super) has_entries: bool,
     /// Whether the current source had bad lines.
     pub(super) has_bad_lines: bool,
     /// Whether the current source had pages of listings.
@@ -103,7 +101,6 @@ impl Intake {
             latest: None,
             is_reject_file: false,
             has_one_bucket: false,
-            has_entries: false,
             has_bad_lines: false,
             has_pages: false,
             continued: None,
@@ -133,7 +130,7 @@ impl Intake {
         self.latest = None;
         self.is_reject_file = false;
         self.has_one_bucket = false;
-        (self.has_entries, self.has_bad_lines, self.has_pages) = (false, false, false);
+        (self.has_bad_lines, self.has_pages) = (false, false);
         self.part = None;
         self.link = None;
         self.skip = self.state.events;
@@ -322,12 +319,11 @@ impl Sink for Intake {
 
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
         if self.is_old() {
-            self.has_entries = true;
             return Ok(Ok(()));
         }
         let taken = self.take(item);
         if taken.is_ok() {
-            self.has_entries = true;
+            self.state.has_entries = true;
             self.state.bad_end = None;
         } else {
             // The caller will report this file as bad, and that counts as an event too.
@@ -346,7 +342,7 @@ impl Sink for Intake {
             && file.as_ref().is_some_and(|file| !file.path.is_empty() && file.has_size);
         self.state.bad_end = (!is_file).then_some(bad.position);
         if file.as_ref().is_some_and(|file| self.is_removed(file)) {
-            self.has_entries = true;
+            self.state.has_entries = true;
             self.state.bad_end = None;
             self.state.tally.skipped_removed += 1;
             return Ok(());
@@ -362,11 +358,11 @@ impl Sink for Intake {
     }
 
     fn skipped(&mut self, what: Skipped) -> Result<(), JobError> {
-        self.has_entries = true;
         if what == Skipped::Prefix {
             self.part.get_or_insert(Part::Filtered);
         }
         if !self.is_old() {
+            self.state.has_entries = true;
             self.state.bad_end = None;
             self.state.tally.skip(what);
         }

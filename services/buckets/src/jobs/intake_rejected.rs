@@ -40,11 +40,12 @@ impl Intake {
     /// Records why a source that has been read to its end doesn't cover its buckets, if so.
     pub(super) fn judge_end(&mut self) {
         let (last, unclear) = (self.state.bad_end.take(), self.state.unclear_line.take());
+        let has_entries = std::mem::take(&mut self.state.has_entries);
         if self.state.present.1 {
             return;
         }
         let is_list = !self.has_pages && !self.is_reject_file;
-        if !self.has_entries && (self.has_bad_lines || is_list) {
+        if !has_entries && (self.has_bad_lines || is_list) {
             // It's probably an error message that replaces a list, or a failed download.
             let why = match self.has_bad_lines {
                 true => "none of its lines can be read",
@@ -93,5 +94,39 @@ impl Intake {
         let none = || NewerFiles { after: u64::MAX, ..NewerFiles::default() };
         session.writer.rules().newer.get_or_insert_with(none).kept = ids.into_iter().collect();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::Database;
+
+    use super::*;
+    use crate::jobs::formats::{Bad, Item, Sink};
+    use crate::jobs::intake_state::IntakeState;
+    use crate::jobs::max_errors::MaxErrors;
+    use crate::model::Attributes;
+
+    #[test]
+    fn source_without_good_lines_counts_as_unreadable_in_a_resumed_run() {
+        let database = Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        let mut state = IntakeState::default();
+        for _ in 0..2 {
+            let all = MaxErrors::Percent(MaxErrors::ALL);
+            let mut intake = Intake::new(&pools, 0, state, all, None).unwrap();
+            intake.begin_source(0, "list.ndjson");
+            let attributes = Attributes::default();
+            let (bucket, kind) = ("a.s3.amazonaws.com", Some("tape"));
+            let item = Item { position: 1, bucket, kind, path: "1", attributes, etag: None };
+            if let Err(reason) = intake.file(&item).unwrap() {
+                let content = br#"{"bucket":"a.s3.amazonaws.com","path":"1","size":0}"#.to_vec();
+                intake.bad(Bad { position: 1, reason, content, is_unclear: false }).unwrap();
+            }
+            assert_eq!(intake.state.tally.bad, 1, "the line is counted once");
+            state = intake.checkpoint();
+            intake.end_source();
+            assert!(intake.state.all_partial, "it might have had files of any bucket");
+        }
     }
 }

@@ -51,6 +51,9 @@ pub struct IntakeState {
     /// Buckets with bad lines that don't say which files they describe.
     #[serde(default)]
     pub unclear: IdSet,
+    /// Whether the current source had entries other than bad lines.
+    #[serde(default)]
+    pub has_entries: bool,
     /// Position of the first bad line in the current source that doesn't even name a bucket.
     #[serde(default)]
     pub unclear_line: Option<u64>,
