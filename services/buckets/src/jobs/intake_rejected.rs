@@ -19,7 +19,7 @@ impl Intake {
         };
         let bucket = self.buckets.find(&file.bucket).filter(|id| self.indexed.contains_key(id));
         let Some(bucket) = bucket else { return };
-        if file.path.is_empty() {
+        if file.path.is_empty() || file.is_garbled {
             if !self.is_addition() && self.state.unclear.insert(bucket) {
                 let address = &file.bucket;
                 let why = format!("line {position} does not say which file of {address} it is");

@@ -161,6 +161,22 @@ fn bad_entry_of_an_unknown_file_removes_no_file(#[case] name: &str, #[case] text
     assert_eq!((report.tally.partial.len(), report.tally.incomplete.len()), (1, 0), "{report}");
 }
 
+#[rstest]
+#[case::lines(
+    "list.ndjson",
+    &format!("{}\n{}\n", line(A, "dir/0", 0, 1), line(A, "dir/caf\u{e9}", 1, 1))
+)]
+#[case::table("list.csv", &format!("bucket,key,size\n{A},dir/0,0\n{A},dir/caf\u{e9},1\n"))]
+fn file_whose_name_is_in_another_encoding_is_kept(#[case] name: &str, #[case] text: &str) {
+    let fixture = Fixture::new();
+    let files = lines(A, 2) + &line(A, "dir/caf\u{e9}", 1, 1);
+    fixture.load(&[fixture.folder.write("all.ndjson", files)]).unwrap();
+    let latin_1: Vec<u8> = text.chars().map(|letter| letter as u8).collect();
+    let report = loaded(&fixture, name, latin_1);
+    assert_eq!((report.tally.bad, report.counts.removed), (1, 0), "{report}");
+    assert_eq!((report.tally.partial.len(), report.tally.incomplete.len()), (1, 0), "{report}");
+}
+
 #[test]
 fn bad_line_without_a_path_keeps_only_the_files_of_its_bucket() {
     const B: &str = "b.s3.amazonaws.com";

@@ -81,6 +81,8 @@ pub struct NamedFile {
     pub bucket: String,
     /// Path within the bucket. Empty if it is missing.
     pub path: String,
+    /// Whether the path has bytes that aren't UTF-8, so that it can't be compared with other paths.
+    pub is_garbled: bool,
     /// Whether the line has a size that is a number, even if it isn't a valid size.
     pub has_size: bool,
 }
@@ -89,7 +91,8 @@ pub struct NamedFile {
 /// overrides the line's bucket. Returns `None` if the line can't be parsed or has no bucket.
 pub fn named_file(line: &[u8], bucket: Option<&str>) -> Option<NamedFile> {
     // Fields that the reader can't parse don't matter here.
-    let line: Map<String, Value> = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
+    let decoded = String::from_utf8_lossy(line);
+    let line: Map<String, Value> = serde_json::from_str(&decoded).ok()?;
     let text = |name: &str| line.get(name).and_then(Value::as_str);
     let path = ["fullPath", "path", "key", "Key"].into_iter().find_map(text).unwrap_or_default();
     // Text in place of the size is probably part of an error message.
@@ -104,7 +107,8 @@ pub fn named_file(line: &[u8], bucket: Option<&str>) -> Option<NamedFile> {
         Some(bucket) => (bucket.to_owned(), path.to_owned()),
         None => parts_of_url(path)?,
     };
-    Some(NamedFile { bucket, path, has_size })
+    let is_garbled = matches!(decoded, Cow::Owned(_)) && path.contains('\u{fffd}');
+    Some(NamedFile { bucket, path, is_garbled, has_size })
 }
 
 /// Reads all lines.
