@@ -103,8 +103,9 @@ pub struct PublishRules {
     /// Limits the number of files that a publish is allowed to remove.
     pub removal_limit: Option<RemovalLimit>,
     /// Files that publishes neither remove nor replace. They count as unchanged if the run contains
-    /// their paths. There's one exception: a file that the run marks as changed replaces a
-    /// confirmed file with equal attributes, because the other run might have missed the change.
+    /// their paths. There are two exceptions: the run's files replace kept files, and a file that
+    /// the run marks as changed replaces a confirmed file with equal attributes, because the other
+    /// run might have missed the change.
     pub newer: Option<NewerFiles>,
     /// Buckets whose unchanged files are recorded in the journal by a publish.
     pub noted: HashSet<u64>,

@@ -40,7 +40,7 @@ pub(super) struct Wanted<'a> {
     pub(super) run: u64,
     pub(super) mode: Mode,
     pub(super) buckets: &'a [NamedBucket],
-    /// Files to keep, regardless of what the run contains.
+    /// Files to keep. Most of them also stay if the run contains their paths.
     pub(super) newer: Option<&'a NewerFiles>,
     /// Rows of the run that are marked as changed, in ascending order.
     pub(super) marked: &'a [u64],
