@@ -229,6 +229,14 @@ fn table_that_ends_with_an_error_removes_no_file(#[case] header: &str, #[case] r
 }
 
 #[test]
+fn space_after_a_quoted_name_of_a_column_does_not_matter() {
+    let fixture = fixture();
+    let text = format!("\"bucket\" ,key,size\n{A},dir/0,0\n");
+    let report = loaded(&fixture, "list.csv", text);
+    assert_eq!((report.tally.bad, report.counts.removed), (0, 4), "{report}");
+}
+
+#[test]
 fn table_of_one_bucket_that_ends_with_an_error_removes_no_file() {
     let fixture = fixture();
     let text = "fullPath,size\ndir/0,0\nAn error occurred (SlowDown), please retry\n";

@@ -179,6 +179,9 @@ pub(super) fn read<R: BufRead>(
         Ok(columns) => columns,
         Err(reason) => return sink.broken(reason),
     };
+    // Quotes in the header don't matter for the first record.
+    let end = reader.position().byte();
+    reader.get_mut().quotes.has_stray(end);
     let mut short = false;
     loop {
         reader.get_mut().left = LONGEST_RECORD * 2;
