@@ -133,10 +133,10 @@ impl From<Error> for DatabaseError {
 }
 
 /// Returns whether a server of a Citus cluster failed during a statement. Where Citus sets no error
-/// code of class 08 (connection exception), we have to compare messages. The last four come from
+/// code of class 08 (connection exception), we have to compare messages. The last six come from
 /// libpq, and Citus forwards them.
 fn is_of_lost_server(message: &str) -> bool {
-    const LOST: [&str; 11] = [
+    const LOST: [&str; 16] = [
         "connection marked as essential",
         "failed to COPY to shard ",
         "failed to complete COPY on ",
@@ -144,10 +144,16 @@ fn is_of_lost_server(message: &str) -> bool {
         "could not commit transaction for shard ",
         "could not connect to any active placements",
         "failed to read result ",
+        " to fetch intermediate results",
+        "execution cannot recover from multiple connection failures",
+        // The coordinator itself was killed.
+        "postmaster was shut down",
         "server closed the connection unexpectedly",
         "could not receive data from server",
         "could not send data to server",
         "SSL SYSCALL error",
+        "SSL connection has been closed unexpectedly",
+        "SSL error: unexpected eof",
     ];
     LOST.iter().any(|text| message.contains(text))
 }
@@ -242,7 +248,12 @@ mod tests {
             "failed to complete COPY on 10.0.0.2:5432",
             "failed to prepare transaction 'citus_0_7_3' on host 10.0.0.2:5432",
             "failed to read result \"1_1\" from node 10.0.0.2:5432",
+            "cannot connect to 10.0.0.2:5432 to fetch intermediate results",
+            "execution cannot recover from multiple connection failures. Last node failed h:5432",
+            "postmaster was shut down, exiting",
             "server closed the connection unexpectedly",
+            "SSL connection has been closed unexpectedly",
+            "SSL error: unexpected eof while reading",
         ] {
             let error = from(DatabaseErrorKind::Unknown, lost);
             assert!(matches!(error, DatabaseError::Busy), "{lost}");
