@@ -18,14 +18,24 @@ pub struct RetryingConnection {
 }
 
 impl RetryingConnection {
-    /// Opens a connection; see [`load_connections::connect`].
+    /// Opens a connection; see [`load_connections::connect`]. If PostgreSQL is unreachable, this is
+    /// repeated, because a load opens its connection only after it has read all of its input.
     pub fn open(pools: &Pools) -> Result<Self, JobError> {
-        Ok(Self { db: load_connections::connect(pools)?, pools: pools.clone() })
+        let db = connect_to(pools.backend(), || load_connections::connect(pools))?;
+        Ok(Self { db, pools: pools.clone() })
     }
 
-    /// Returns the connection, for reads and settings.
+    /// Returns the connection, for settings and for reads that are not repeated.
     pub fn db(&mut self) -> &mut Db {
         &mut self.db
+    }
+
+    /// Runs reads outside of a transaction until they succeed or fail for good.
+    pub fn read<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Db) -> Result<T, JobError>,
+    ) -> Result<T, JobError> {
+        self.repeat(|db, _| work(db))
     }
 
     /// Runs a transaction until it's committed or fails for good.
@@ -38,17 +48,27 @@ impl RetryingConnection {
         &mut self,
         mut work: impl FnMut(&mut Db) -> Result<T, JobError>,
     ) -> Result<T, JobError> {
-        let mut retries = Retries::default();
-        let mut is_repeated = false;
-        loop {
-            let done = transaction(&mut self.db, |db| -> Result<T, JobError> {
+        self.repeat(|db, is_repeated| {
+            transaction(db, |db| -> Result<T, JobError> {
                 if is_repeated && Layout::of(db)?.is_distributed() {
                     versions::lock_accounts(db)?;
                     cluster::complete_commits(db)?;
                 }
                 work(db)
-            });
-            match done {
+            })
+        })
+    }
+
+    /// Makes attempts until one succeeds or fails for good. All but the first are told that they
+    /// are repetitions.
+    fn repeat<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Db, bool) -> Result<T, JobError>,
+    ) -> Result<T, JobError> {
+        let mut retries = Retries::default();
+        let mut is_repeated = false;
+        loop {
+            match attempt(&mut self.db, is_repeated) {
                 Err(error) if is_retryable(&error) => retries.pause(),
                 done => return done,
             };
@@ -60,6 +80,22 @@ impl RetryingConnection {
             {
                 self.db = new;
             }
+        }
+    }
+}
+
+/// Connects, and repeats this while a PostgreSQL server is unreachable.
+fn connect_to(
+    backend: Backend,
+    mut connect: impl FnMut() -> Result<Db, DatabaseError>,
+) -> Result<Db, DatabaseError> {
+    let mut retries = Retries::default();
+    loop {
+        match connect() {
+            Err(DatabaseError::Setup(_) | DatabaseError::Busy) if backend == Backend::Postgres => {
+                retries.pause();
+            }
+            done => return done,
         }
     }
 }
@@ -84,5 +120,34 @@ mod tests {
         assert_eq!(version, 1, "failed attempts are rolled back");
         let failed = connection.transaction(|_| Err::<(), _>(DatabaseError::NotFound.into()));
         assert!(failed.is_err());
+    }
+
+    #[test]
+    fn read_is_retried_while_the_database_is_busy() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        let mut connection = RetryingConnection::open(&pools).unwrap();
+        let mut attempts = 0;
+        let read = connection.read(|db| {
+            attempts += 1;
+            if attempts < 3 { Err(DatabaseError::Busy.into()) } else { Ok(versions::current(db)?) }
+        });
+        assert_eq!(read.unwrap().opt_out, 0);
+        assert_eq!(attempts, 3);
+    }
+
+    #[test]
+    fn connecting_is_retried_only_for_a_server() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        for (backend, is_connected) in [(Backend::Postgres, true), (Backend::Sqlite, false)] {
+            let mut attempts = 0;
+            let connected = connect_to(backend, || {
+                attempts += 1;
+                let refused = DatabaseError::Setup("Connection refused".to_owned());
+                if attempts < 3 { Err(refused) } else { load_connections::connect(&pools) }
+            });
+            assert_eq!(connected.is_ok(), is_connected);
+        }
     }
 }

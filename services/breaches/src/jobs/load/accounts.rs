@@ -145,11 +145,11 @@ fn link(
     tally: &Tally,
 ) -> Result<i64, JobError> {
     let loaded = tally.counts.accepted;
-    let placement = context.pools.read_blocking(|db| accounts::placement(db, loaded))?;
+    let placement = context.read(|db| Ok(accounts::placement(db, loaded)?))?;
     let mut linker = Linker::new(context, running.id, breaches).placed(placement);
     linker = linker.suppress_notices(options.no_notify);
     if placement == Placement::Table {
-        let added = context.pools.read_blocking(|db| jobs::get(db, running.id))?.added;
+        let added = context.read(|db| Ok(jobs::get(db, running.id)?))?.added;
         let largest = AdaptiveBatch::new(context, PER_MIB, false).largest();
         linker = linker.postpone_index(domain_index::is_large(loaded - added, largest));
     }

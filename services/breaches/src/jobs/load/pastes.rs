@@ -150,7 +150,7 @@ fn run(
     let mut invalid = 0;
     let mut excluded = Excluded::new(context.settings.optout_memory_max, Some(running.id));
     let mut db = RetryingConnection::open(&context.pools)?;
-    let placement = accounts::placement_in_table(db.db())?;
+    let placement = db.read(|db| Ok(accounts::placement_in_table(db)?))?;
     let mut batch = Batch { notifies: !options.no_notify, placement, ..Batch::default() };
     let mut pace = AdaptiveBatch::new(context, PER_MIB, false);
     let mut open = true;

@@ -127,7 +127,7 @@ fn run(
 ) -> Result<Outcome, JobError> {
     let (merge, tally) =
         job::sorted(context, running.id, |tally| sort(context, options, Some(heartbeat), tally))?;
-    let placement = context.pools.read_blocking(accounts::placement_in_table)?;
+    let placement = context.read(|db| Ok(accounts::placement_in_table(db)?))?;
     let mut linker = PairLinker {
         linker: Linker::new(context, running.id, std::slice::from_ref(breach))
             .placed(placement)

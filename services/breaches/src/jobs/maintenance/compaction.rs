@@ -8,7 +8,7 @@ use crate::store::{accounts, load_connections};
 /// Compacts the accounts. Moves up to twice as many accounts as were loaded, so that each load does
 /// its share of the work.
 pub fn compact(context: &JobContext, loaded: i64) -> Result<(), JobError> {
-    if context.pools.read_blocking(accounts::is_compact)? {
+    if context.read(|db| Ok(accounts::is_compact(db)?))? {
         return Ok(());
     }
     let mut connection = RetryingConnection::open(&context.pools)?;

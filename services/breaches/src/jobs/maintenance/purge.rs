@@ -167,7 +167,7 @@ fn strip_table(
     breach: &Breach,
     running: &Running,
 ) -> Result<(), JobError> {
-    let (layout, backend) = (Layout::of(connection.db())?, context.pools.backend());
+    let (layout, backend) = (connection.read(|db| Ok(Layout::of(db)?))?, context.pools.backend());
     let steps = StripStep::in_order(backend, layout);
     let mut next = running.after.map_or(Some(i64::MIN), |k| k.checked_add(1));
     let mut last: Option<(u64, Duration)> = None;
