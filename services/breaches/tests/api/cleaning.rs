@@ -2,13 +2,16 @@
 //! addresses.
 
 use breaches::jobs::{Cleaned, clean, examine};
-use breaches::store::{account_links, accounts, breaches as store_breaches, versions};
-use database::{DatabaseError, Db};
+use breaches::store::{
+    account_links, accounts, breaches as store_breaches, mail_domains, stealer_logs, versions,
+};
+use database::{Backend, DatabaseError, Db, transaction};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::BigInt;
 use diesel::{QueryableByName, RunQueryDsl, sql_query};
 use domain::EmailAddress;
 use serde_json::json;
+use testkit::until_blocking;
 
 use crate::app::{App, entry};
 
@@ -228,6 +231,73 @@ async fn passwords_stored_as_websites_are_removed() {
     assert!(!names.contains(&"correct.battery".to_owned()), "{names:?}");
     // The account is kept, because its link to the breach is correct.
     assert_eq!(addresses(&app).await, ["a@example.com", "b@example.com"]);
+}
+
+/// The processes that wait for a table.
+const WAITING: &str = "FROM pg_locks WHERE locktype = 'relation' AND NOT granted \
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+fn number(db: &mut Db, query: &str) -> i64 {
+    let found: Number = sql_query(query).get_result(db).unwrap();
+    found.number
+}
+
+/// Cleans while a table is locked, and calls `meanwhile` once the command waits for the table.
+fn clean_while_locked(app: &App, table: &str, meanwhile: impl FnOnce(&mut Db)) -> Cleaned {
+    let context = app.context.clone();
+    let mut db = app.context.pools.connect().unwrap();
+    let cleaning = transaction(&mut db, |db| {
+        sql_query(format!("LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")).execute(db)?;
+        let cleaning = std::thread::spawn(move || clean(&context, false));
+        let waiting = format!("SELECT count(*) AS number {WAITING}");
+        until_blocking("the command waits", || number(db, &waiting) == 1);
+        meanwhile(db);
+        Ok::<_, DatabaseError>(cleaning)
+    });
+    cleaning.unwrap().join().unwrap().unwrap()
+}
+
+/// Returns whether the database is a single PostgreSQL server.
+fn is_on_server(app: &App) -> bool {
+    app.context.pools.backend() == Backend::Postgres && !app.state.layout().is_distributed()
+}
+
+#[actix_web::test]
+async fn cleaning_continues_after_its_connection_was_lost() {
+    let app = app().await;
+    if !is_on_server(&app) {
+        return;
+    }
+    app.change(|db| {
+        let empty = EmailAddress::parse("nothing@example.com").map_err(DatabaseError::broken)?;
+        account_links::ensure(db, &empty)
+    })
+    .await;
+    let cleaned = clean_while_locked(&app, "account", |db| {
+        let lost = format!("SELECT count(pg_terminate_backend(pid)) AS number {WAITING}");
+        assert_eq!(number(db, &lost), 1);
+    });
+    assert_eq!((cleaned.examined, cleaned.empty), (1, 1));
+}
+
+#[actix_web::test]
+async fn cleaning_reads_names_without_holding_up_other_writers() {
+    let app = app().await;
+    if !is_on_server(&app) {
+        return;
+    }
+    app.change(|db| {
+        let website_id = mail_domains::ids(db, &["correct.battery"])?["correct.battery"];
+        let pair = stealer_logs::NewPair { k: 1, seq: 0, website_id, breach_id: 1 };
+        stealer_logs::add(db, &[pair])
+    })
+    .await;
+    let cleaned = clean_while_locked(&app, "stealer_log", |db| {
+        let held = "SELECT count(*) AS number FROM pg_locks WHERE objid = 7203591 AND granted \
+                    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        assert_eq!(number(db, held), 0);
+    });
+    assert_eq!(cleaned.websites, 1);
 }
 
 #[actix_web::test]

@@ -45,9 +45,9 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
     let mut cleaned = Cleaned::default();
     let now = context.clock.unix();
     connection.transaction(lock)?;
-    let mut pages = accounts::Pages::after(connection.db(), (i64::MIN, -1))?;
+    let mut pages = connection.read(|db| Ok(accounts::Pages::after(db, (i64::MIN, -1))?))?;
     loop {
-        let rows = pages.next(connection.db())?;
+        let rows = connection.read(|db| Ok(pages.next(db)?))?;
         if rows.is_empty() {
             break;
         }
@@ -55,7 +55,7 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
         progress.add(rows.len() as u64);
         let empty = rows.iter().filter(|row| row.breaches.is_empty());
         let empty: Vec<(i64, i16)> = empty.map(|row| (row.k, row.seq)).collect();
-        let used = account_links::with_data(connection.db(), &empty)?;
+        let used = connection.read(|db| Ok(account_links::with_data(db, &empty)?))?;
         let is_wrong = |row: &&AccountRow| {
             is_odd(row) || row.breaches.is_empty() && !used.contains(&(row.k, row.seq))
         };
@@ -66,18 +66,20 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
         cleaned = connection.transaction(|db| repair_all(db, &wrong, cleaned, dry_run, now))?;
     }
     progress.finish();
-    connection.transaction(|db| {
-        lock(db)?;
-        cleaned.websites = stealer_logs::each_odd_website(db, !dry_run)?;
-        cleaned.domains = mail_domains::each_odd(db, !dry_run)?;
-        let Cleaned { empty, odd, domains, websites, .. } = cleaned;
-        if !dry_run && empty + odd + domains + websites > 0 {
+    (cleaned.websites, cleaned.domains) = connection.read(|db| clean_names(db, false))?;
+    let Cleaned { empty, odd, domains, websites, .. } = cleaned;
+    if !dry_run && empty + odd + domains + websites > 0 {
+        connection.transaction(|db| {
+            lock(db)?;
+            if domains + websites > 0 {
+                (cleaned.websites, cleaned.domains) = clean_names(db, true)?;
+            }
             versions::bump_catalogue(db, now)?;
-            let detail = format!("{empty} empty, {odd} odd, {websites} websites");
+            let detail = format!("{empty} empty, {odd} odd, {} websites", cleaned.websites);
             admin_events::add(db, now, "accounts clean", "accounts", &detail)?;
-        }
-        Ok(())
-    })?;
+            Ok(())
+        })?;
+    }
     if !dry_run {
         // An earlier run may have been interrupted before servers noticed its changes.
         traces::clear_log_or_warn(connection.db())?;
@@ -91,6 +93,12 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
 fn lock(db: &mut Db) -> Result<(), JobError> {
     versions::lock_accounts(db)?;
     Ok(cluster::complete_all_commits(db)?)
+}
+
+/// Counts websites and domains that can't be real, and removes them if `remove` is set. Reading all
+/// names can take minutes, so other writers shouldn't have to wait for it unless there are any.
+fn clean_names(db: &mut Db, remove: bool) -> Result<(u64, u64), JobError> {
+    Ok((stealer_logs::each_odd_website(db, remove)?, mail_domains::each_odd(db, remove)?))
 }
 
 /// Returns `true` if an account isn't an address that a load would accept.

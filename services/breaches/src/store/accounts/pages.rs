@@ -29,7 +29,13 @@ impl Pages {
     /// never split across pages.
     pub fn next(&mut self, db: &mut Db) -> Result<Vec<AccountRow>, DatabaseError> {
         let rows = match &mut self.walk {
-            Some(walk) => walk.read(db, PAGE)?,
+            Some(walk) => {
+                // If this fails, the next call reads the same page.
+                let mut next = walk.clone();
+                let rows = next.read(db, PAGE)?;
+                *walk = next;
+                rows
+            }
             None => page(db, self.after)?,
         };
         if let Some(last) = rows.last() {

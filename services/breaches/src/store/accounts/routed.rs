@@ -134,7 +134,7 @@ fn with_names(rows: Vec<Row>, names: &HashMap<i32, String>) -> Vec<AccountRow> {
 }
 
 /// Walks the shards of a distributed database in key order, a group at a time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ShardWalk {
     /// Lowest key not read yet. `None` at the end.
     next: Option<i64>,
