@@ -47,15 +47,16 @@ pub struct Job {
     pub removed: Option<Vec<u8>>,
 }
 
-/// A running job is displayed as interrupted after this many seconds without a heartbeat.
-const STALE_SECONDS: i64 = 60;
+/// A job without a heartbeat for this many seconds is no longer running: it's displayed as
+/// interrupted, and other processes can continue its work.
+pub const SILENT_SECONDS: i64 = 30;
 
 impl Job {
     /// Displays a running job without a recent heartbeat as `interrupted`, since it was probably
     /// killed.
     #[must_use]
     pub fn seen_at(mut self, now: i64) -> Self {
-        if self.state == "running" && now - self.updated_at > STALE_SECONDS {
+        if self.state == "running" && now - self.updated_at > SILENT_SECONDS {
             "interrupted".clone_into(&mut self.state);
         }
         self

@@ -415,7 +415,7 @@ fn job_without_a_heartbeat_is_listed_as_interrupted() {
     let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let now = i64::try_from(now.as_secs()).unwrap();
-    for (silent, state) in [(120, "interrupted"), (0, "running")] {
+    for (silent, state) in [(40, "interrupted"), (0, "running")] {
         let begin = |db: &mut database::Db| {
             breaches::store::jobs::begin(db, "accounts", "x", "{}", now - silent)
         };

@@ -225,7 +225,7 @@ fn write(
         Some(part) => part.entry.line,
         None => parts.first().map_or(0, |part| part.entry.line - 1),
     };
-    let (cursor, now) = (complete.to_le_bytes(), context.clock.unix());
+    let cursor = complete.to_le_bytes();
     db.transaction(|db| {
         versions::lock_accounts(db)?;
         job::expect_unfinished(db, id)?;
@@ -235,7 +235,8 @@ fn write(
         let mut news = News { notifies: batch.notifies, counts: BTreeMap::new() };
         let added = link(db, excluded, batch.placement, parts, &mut news)?;
         untold_pastes::add(db, &news.counts)?;
-        let moved = jobs::advance(db, id, &cursor, added, now)?;
+        // This is also a heartbeat, and the transaction may have waited for a long time.
+        let moved = jobs::advance(db, id, &cursor, added, context.clock.unix())?;
         job::expect_open(db, id, moved)
     })
 }

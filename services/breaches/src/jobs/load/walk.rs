@@ -157,7 +157,6 @@ fn commit(
 ) -> Result<(), JobError> {
     let Some(last) = batch.last_key() else { return Ok(()) };
     let (cursor, records) = (last.to_le_bytes(), batch.records()?);
-    let now = context.clock.unix();
     let mut attempts = 0;
     connection.transaction(|db| {
         if attempts > 0 {
@@ -170,16 +169,18 @@ fn commit(
         // process added them after the last batch.
         cluster::complete_all_commits(db)?;
         if is_first {
-            target.begin(db, now)?;
+            target.begin(db, context.clock.unix())?;
         }
         let added = target.apply(db, &records)?;
-        let moved = jobs::advance(db, id, &cursor, added, now)?;
+        // This is also a heartbeat, and the transaction may have waited for a long time.
+        let moved = jobs::advance(db, id, &cursor, added, context.clock.unix())?;
         job::expect_open(db, id, moved)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use domain::ManualClock;
     use testkit::Database;
 
     use super::*;
@@ -194,6 +195,36 @@ mod tests {
         }
 
         fn forget(&mut self) {}
+    }
+
+    /// Waits for ten minutes before each write.
+    struct Slow(ManualClock);
+
+    impl Apply for Slow {
+        fn apply(&mut self, _: &mut Db, _: &[Record<'_>]) -> Result<i64, JobError> {
+            self.0.advance(600);
+            Ok(1)
+        }
+
+        fn forget(&mut self) {}
+    }
+
+    #[test]
+    fn load_counts_as_running_after_it_has_waited_for_the_database() {
+        let database = Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        let clock = testkit::clock("2026-03-01T12:00:00Z");
+        let settings = Settings::for_tests();
+        let context = JobContext { pools, clock: clock.shared(), settings };
+        let begin = |db: &mut Db| jobs::begin(db, "accounts", "", "{}", context.clock.unix());
+        let id = context.pools.write_blocking(begin).unwrap();
+        let mut sorter = job::sorter(&context);
+        sorter.push(1, b"ada@corp.example").unwrap();
+        let (running, tally) = (Running { id, after: None }, Tally::default());
+        let sorted = sorter.finish().unwrap();
+        walk(&context, &running, sorted, &tally, 1, &mut Slow(clock)).unwrap();
+        let found = context.pools.read_blocking(|db| jobs::get(db, id)).unwrap();
+        assert_eq!((found.added, found.updated_at), (1, context.clock.unix()));
     }
 
     #[test]

@@ -30,7 +30,7 @@ const TRANSACTIONS: usize = 32;
 /// Number of entries per transaction for each MiB of `LOAD_MEMORY_MB`.
 const PER_MIB: usize = 4_096;
 /// A job without a heartbeat for this many seconds is no longer running.
-const SILENT: i64 = 30;
+const SILENT: i64 = jobs::SILENT_SECONDS;
 /// A server waits this many seconds for an interrupted load to be resumed, and before it retries a
 /// failed job. If it started earlier, the resumed load would have to discard its work.
 const GRACE: i64 = 600;

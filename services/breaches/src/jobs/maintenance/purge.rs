@@ -47,7 +47,7 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
 
 /// Seconds without a heartbeat before a purge is taken over, and seconds before a failed purge is
 /// retried.
-const ABANDONED: (i64, i64) = (30, 600);
+const ABANDONED: (i64, i64) = (jobs::SILENT_SECONDS, 600);
 
 /// Continues a purge whose process died, or starts one that should exist but doesn't. Returns
 /// `false` if there's nothing to do. If several replicas race, only one of them gets the job.
@@ -115,8 +115,6 @@ const SQLITE_SHARED: Pacing = Pacing::from_millis(50, 25);
 /// the by-domain index, so long ones are cheaper. A waiting writer has backed off to one retry
 /// every 100 ms by the time a transaction ends, so the pause lets it in.
 const SQLITE_ALONE: Pacing = Pacing::from_millis(250, 100);
-/// Jobs without a heartbeat for this many seconds don't count as running.
-const SILENT: i64 = 30;
 /// Width of the first key range: one shard of a distributed database.
 const FIRST_WIDTH: u64 = 1 << 52;
 
@@ -147,7 +145,9 @@ impl Pacing {
             (Backend::Postgres, Layout::Distributed) => {
                 Self { target: DISTRIBUTED_TARGET, pause: Duration::ZERO }
             }
-            (Backend::Sqlite, _) if jobs::another_runs(db, job, now - SILENT)? => SQLITE_SHARED,
+            (Backend::Sqlite, _) if jobs::another_runs(db, job, now - jobs::SILENT_SECONDS)? => {
+                SQLITE_SHARED
+            }
             (Backend::Sqlite, _) => SQLITE_ALONE,
         })
     }
