@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use database::Db;
 use domain::EmailAddress;
 use serde_json::json;
 
 use super::output::Output;
 use crate::app;
-use crate::jobs::{self, JobContext, Remains};
+use crate::jobs::{self, JobContext, JobError, Remains};
 use crate::model::OptOut;
 use crate::store::{breaches, jobs as job_rows, opt_outs, traces};
 
@@ -109,19 +108,18 @@ impl AddressCommand {
             }
             Self::OptIn { email, output } => {
                 let email = EmailAddress::parse(&email)?;
-                context.pools.write_blocking(|db| app::opt_in(db, &email, now))?;
+                context.write(|db| Ok(app::opt_in(db, &email, now)?))?;
                 output.print(&json!({ "kind": null }), "done")
             }
             Self::Remove { email, breach, output } => {
                 let email = EmailAddress::parse(&email)?;
-                let remove = |db: &mut Db| -> anyhow::Result<(bool, Vec<i64>)> {
-                    let id = breaches::by_name(db, &breach)?
-                        .with_context(|| format!("there is no breach {breach}"))?
-                        .id;
+                let remove = |db: &mut Db| -> Result<(bool, Vec<i64>), JobError> {
+                    let unknown = || JobError::Rejected(format!("there is no breach {breach}"));
+                    let id = breaches::by_name(db, &breach)?.ok_or_else(unknown)?.id;
                     let removed = app::remove_link(db, &email, id, now)?;
                     Ok((removed, job_rows::keeping_digest(db, &email.sha1())?))
                 };
-                let (removed, keeping) = context.pools.write_blocking(remove)?;
+                let (removed, keeping) = context.write(remove)?;
                 clear_log(context)?;
                 let text = if removed { "removed" } else { "the address was not linked" };
                 let text = with_keeping_jobs(text, &keeping);
@@ -147,12 +145,12 @@ fn opt_out(
     output: Output,
 ) -> anyhow::Result<ExitCode> {
     let now = context.clock.unix();
-    let apply = |db: &mut Db| -> anyhow::Result<(Option<OptOut>, Vec<i64>)> {
+    let apply = |db: &mut Db| -> Result<(Option<OptOut>, Vec<i64>), JobError> {
         app::opt_out(db, email, choice, now)?;
         let digest = email.sha1();
         Ok((opt_outs::get(db, &digest)?, job_rows::keeping_digest(db, &digest)?))
     };
-    let (kept, keeping) = context.pools.write_blocking(apply)?;
+    let (kept, keeping) = context.write(apply)?;
     clear_log(context)?;
     let kept = kept.unwrap_or(choice);
     let text = match kept == choice {

@@ -1,6 +1,7 @@
 //! Errors that stop a job.
 
 use super::load::missing_column::MissingColumn;
+use crate::app::OperatorError;
 
 /// The reason a job stopped early.
 #[derive(Debug, thiserror::Error)]
@@ -42,5 +43,14 @@ impl JobError {
     pub fn file(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();
         move |error| Self::File { what, error }
+    }
+}
+
+impl From<OperatorError> for JobError {
+    fn from(error: OperatorError) -> Self {
+        match error {
+            OperatorError::Rejected(why) => Self::Rejected(why),
+            OperatorError::Database(error) => Self::Database(error),
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! Removal of breaches and people: interrupted purges, and remains in the database file.
 
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use breaches::jobs::{find_remains, resume_purge, retire};
 use breaches::model::{AccountKey, OptOut};
@@ -31,6 +34,35 @@ async fn links(app: &App) -> [usize; 2] {
         };
         rows.iter().filter(has).count()
     })
+}
+
+#[test]
+fn removals_by_command_wait_for_a_long_write() {
+    // A transaction waits for SQLite's write lock for five seconds.
+    const LONG: Duration = Duration::from_secs(7);
+    let operator = Operator::new();
+    operator.run(&["job", "list"]);
+    let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    let mut db = pools.connect().unwrap();
+    let address = "sensitive-breach@breach-integration-tests.example";
+    let commands = database::transaction(&mut db, |_| {
+        let commands = [
+            &["address", "remove", address, "--breach", "Duskmatch"][..],
+            &["address", "opt-out", "ada@corp.example", "--kind", "delete"],
+        ]
+        .map(|arguments| {
+            let mut command = operator.command(arguments);
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        });
+        // Timing: only a wait shows that the commands do not give up.
+        thread::sleep(LONG);
+        Ok::<_, DatabaseError>(commands)
+    });
+    for command in commands.unwrap() {
+        let output = command.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(operator.json(&["address", "show", address])["stored"], false);
 }
 
 #[actix_web::test]
