@@ -38,6 +38,23 @@ pub fn listeners_between(
         .load(db)?)
 }
 
+/// Number of account keys to look up per statement.
+const MANY: usize = 1_000;
+
+/// Like [`listeners_between`], but for subscribers who have any of these account keys.
+pub fn listeners_with_keys(db: &mut Db, keys: &[i64]) -> Result<Vec<(i64, String)>, DatabaseError> {
+    let mut found = Vec::new();
+    for keys in keys.chunks(MANY) {
+        let listeners = subscriber::table
+            .filter(subscriber::k.eq_any(keys))
+            .filter(subscriber::notify.eq(true))
+            .filter(subscriber::confirmed_at.is_not_null())
+            .select((subscriber::id, subscriber::email));
+        found.extend(listeners.load::<(i64, String)>(db)?);
+    }
+    Ok(found)
+}
+
 /// Returns the references of notices of one kind that a subscriber has already received.
 pub fn recorded(db: &mut Db, subscriber: i64, kind: &str) -> Result<Vec<i64>, DatabaseError> {
     Ok(notified::table

@@ -250,22 +250,26 @@ struct News {
 }
 
 impl News {
-    /// Counts a new link for the notices at the end of the load. If notices are suppressed, the
-    /// link is recorded as already announced.
-    fn add(
-        &mut self,
-        db: &mut Db,
-        k: i64,
-        (local, domain): (&str, &str),
-        paste: i64,
-    ) -> Result<(), JobError> {
+    /// Counts new links and their domains for the notices at the end of the load. If notices are
+    /// suppressed, the links are recorded as already announced.
+    fn add(&mut self, db: &mut Db, links: &[(&PasteLink, &str)]) -> Result<(), JobError> {
         if self.notifies {
-            *self.counts.entry((domain.to_owned(), paste)).or_default() += 1;
+            for (link, domain) in links {
+                *self.counts.entry(((*domain).to_owned(), link.paste)).or_default() += 1;
+            }
             return Ok(());
         }
-        for (subscriber, email) in notices::listeners_between(db, k, k)? {
-            if email == address_text::full_text(local, domain) {
-                notices::record(db, subscriber, PASTE, &[paste])?;
+        let mut keys: Vec<i64> = links.iter().map(|(link, _)| link.k).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let listeners = notices::listeners_with_keys(db, &keys)?.into_iter();
+        let listeners: HashMap<String, i64> = listeners.map(|(id, email)| (email, id)).collect();
+        if listeners.is_empty() {
+            return Ok(());
+        }
+        for (link, domain) in links {
+            if let Some(id) = listeners.get(&address_text::full_text(&link.local, domain)) {
+                notices::record(db, *id, PASTE, &[link.paste])?;
             }
         }
         Ok(())
@@ -315,11 +319,9 @@ fn link(
     writer.finish(db, &mut linked)?;
     let new = add_links(db, placement, &rows)?;
     let domains: HashMap<i32, &str> = ids.iter().map(|(name, id)| (*id, name.as_str())).collect();
-    for PasteLink { k, domain_id, local, paste } in &new {
-        if let Some(domain) = domains.get(domain_id).filter(|_| !hidden.contains(paste)) {
-            news.add(db, *k, (local, domain), *paste)?;
-        }
-    }
+    let shown = new.iter().filter(|link| !hidden.contains(&link.paste));
+    let shown = shown.filter_map(|link| Some((link, *domains.get(&link.domain_id)?)));
+    news.add(db, &shown.collect::<Vec<_>>())?;
     Ok(i64::try_from(new.len()).map_err(DatabaseError::broken)?)
 }
 
@@ -379,9 +381,37 @@ fn finish(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use batch::Line;
+    use database::on_backend;
+    use diesel::connection::{Connection, InstrumentationEvent};
 
     use super::*;
+
+    #[test]
+    fn suppressed_notices_of_many_links_take_one_query() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        let link = |k| PasteLink { k, domain_id: 1, local: format!("user{k}"), paste: 1 };
+        let links: Vec<PasteLink> = (0..100).map(link).collect();
+        let links: Vec<(&PasteLink, &str)> =
+            links.iter().map(|link| (link, "corp.example")).collect();
+        let statements = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&statements);
+        let added = pools.read_blocking(|db| {
+            let count = move |event: InstrumentationEvent<'_>| {
+                if let InstrumentationEvent::StartQuery { .. } = event {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                }
+            };
+            on_backend!(db, conn => conn.set_instrumentation(count));
+            News { notifies: false, counts: BTreeMap::new() }.add(db, &links)
+        });
+        added.unwrap();
+        assert_eq!(statements.load(Ordering::Relaxed), 1);
+    }
 
     #[test]
     fn batch_is_limited_by_pastes_and_by_bytes() {
