@@ -41,32 +41,45 @@ pub fn cancel(context: &JobContext, id: i64) -> Result<Cancelled, JobError> {
 
 fn cancel_only(context: &JobContext, id: i64) -> Result<Cancelled, JobError> {
     let now = context.clock.unix();
-    context.write(|db| {
-        versions::lock_accounts(db)?;
-        // The next count of a domain, and the notices, would miss what is committed later. If a
-        // server is down, the job must be cancelled nevertheless.
-        cluster::complete_commits(db)?;
+    let mut is_repeated = false;
+    context.write(|db| attempt(db, id, std::mem::replace(&mut is_repeated, true), now))
+}
+
+/// Cancels a job in the current transaction. If this is repeated because a connection was lost, the
+/// first attempt may have been committed.
+fn attempt(db: &mut Db, id: i64, is_repeated: bool, now: i64) -> Result<Cancelled, JobError> {
+    versions::lock_accounts(db)?;
+    // The next count of a domain, and the notices, would miss what is committed later. If a server
+    // is down, the job must be cancelled nevertheless.
+    cluster::complete_commits(db)?;
+    let is_done = is_repeated && jobs::get(db, id)?.state == "cancelled";
+    if !is_done {
         jobs::cancel(db, id, now)?;
-        let job = jobs::get(db, id)?;
-        if job.kind == domain_index::KIND {
-            return Err(JobError::Rejected(format!(
-                "job {id} was not cancelled: domains cannot be searched until it is done"
-            )));
+    }
+    let job = jobs::get(db, id)?;
+    if job.kind == domain_index::KIND {
+        return Err(JobError::Rejected(format!(
+            "job {id} was not cancelled: domains cannot be searched until it is done"
+        )));
+    }
+    let mut cancelled =
+        Cancelled { id, state: "cancelled", added: job.added, breaches: Vec::new() };
+    if job.added > 0 {
+        cancelled.breaches = publish(db, &job)?;
+    }
+    if is_done {
+        return Ok(cancelled);
+    }
+    if job.added > 0 {
+        // The links are already being served.
+        match job.kind.as_str() {
+            "pastes" => announce_pastes(db, &job, now)?,
+            _ => versions::bump_catalogue(db, now)?,
         }
-        let mut cancelled =
-            Cancelled { id, state: "cancelled", added: job.added, breaches: Vec::new() };
-        if job.added > 0 {
-            cancelled.breaches = publish(db, &job)?;
-            // The links are already being served.
-            match job.kind.as_str() {
-                "pastes" => announce_pastes(db, &job, now)?,
-                _ => versions::bump_catalogue(db, now)?,
-            }
-        }
-        let detail = format!("{}, {} added", job.kind, job.added);
-        admin_events::add(db, now, "job cancel", &format!("job {id}"), &detail)?;
-        Ok(cancelled)
-    })
+    }
+    let detail = format!("{}, {} added", job.kind, job.added);
+    admin_events::add(db, now, "job cancel", &format!("job {id}"), &detail)?;
+    Ok(cancelled)
 }
 
 /// Posts the notices of a load of pastes, unless it was supposed to suppress them.
@@ -115,5 +128,23 @@ fn targets(db: &mut Db, job: &Job) -> (Vec<Breach>, bool) {
             log::warn!("the published counts of job {} are unchanged: {error}", job.id);
             (Vec::new(), keep_count)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cancellation_whose_commit_was_not_acknowledged_succeeds_when_it_is_repeated() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        let begin = |db: &mut Db| jobs::begin(db, "accounts", "", "{}", 1);
+        let id = pools.write_blocking(begin).unwrap();
+        let cancel = |is_repeated| pools.write_blocking(|db| attempt(db, id, is_repeated, 2));
+        let first = cancel(false).unwrap();
+        assert_eq!(cancel(true).unwrap(), first);
+        let other = cancel(false).unwrap_err();
+        assert!(matches!(other, JobError::Database(DatabaseError::NotFound)), "{other:?}");
     }
 }
