@@ -16,6 +16,7 @@ use super::sql::Sql;
 use super::{series_names, series_origins};
 use crate::model::event::Event;
 use crate::model::included::InSeries;
+use crate::model::recurrence::counting_start;
 use crate::model::series::{Membership, Plan, Series};
 use crate::model::series_ids::occurrence_of;
 use crate::model::zone::Zone;
@@ -59,7 +60,7 @@ impl From<Row> for Series {
             start_local: row.start_local,
             end_local: row.end_local,
             duration: row.duration,
-            rule: row.rule,
+            rule: counting_start(row.rule),
             rdates: list(&row.rdates),
             exdates: list(&row.exdates),
         };

@@ -318,3 +318,14 @@ async fn override_that_was_added_to_an_own_file_is_in_feeds() {
         assert_eq!(shown, expected.map(|values| values.map(str::to_owned)));
     }
 }
+
+#[actix_web::test]
+async fn series_stored_with_a_count_of_zero_has_a_valid_count_in_feeds_and_responses() {
+    let app = App::new().await;
+    let id = course(&app, weekly(1)).await;
+    app.execute("update series set rule = 'FREQ=WEEKLY;COUNT=0'");
+    let feed = app.get("/ical").await.expect(200).text;
+    assert!(feed.contains("RRULE:FREQ=WEEKLY;COUNT=1\r\n"), "{feed}");
+    assert_eq!(events(&app, id).await[0]["series"]["recurrence"]["count"], 1);
+    assert_eq!(imports::counts(&app, &feed).await, [0, 0, 1, 0, 0]);
+}

@@ -11,5 +11,6 @@ mod text;
 pub use expansion::{Abandoned, Wanted};
 pub use rule::Rule;
 pub use text::{
-    is_after_all_dates, plain, repeated_part, replace_until, with_count, with_until, without_end,
+    counting_start, is_after_all_dates, plain, repeated_part, replace_until, with_count,
+    with_until, without_end,
 };

@@ -69,6 +69,20 @@ pub fn with_count(rule: &str, count: usize) -> String {
     ended(rule, &format!("COUNT={count}"))
 }
 
+/// Replaces a COUNT of 0, which earlier versions stored, with 1. RFC 5545 doesn't allow 0, and the
+/// start of a rule always counts.
+pub fn counting_start(rule: String) -> String {
+    let is_zero = |part: &str| {
+        let value = part.split_once('=').and_then(|(_, value)| value.trim().parse::<usize>().ok());
+        names(part, "COUNT") && value == Some(0)
+    };
+    if !rule.split(';').any(is_zero) {
+        return rule;
+    }
+    let parts = rule.split(';').map(|part| if is_zero(part) { "COUNT=1" } else { part });
+    parts.collect::<Vec<_>>().join(";")
+}
+
 fn ended(rule: &str, end: &str) -> String {
     match without_end(rule) {
         rule if rule.is_empty() => rule,
@@ -112,6 +126,18 @@ mod tests {
             assert_eq!(plain(rule), expected);
             assert_eq!(Rule::parse(rule), Rule::parse(expected), "{rule}");
             assert!(Rule::parse(rule).is_some(), "{rule}");
+        }
+    }
+
+    #[test]
+    fn count_of_zero_becomes_one() {
+        for (rule, expected) in [
+            ("FREQ=WEEKLY;COUNT=0;BYDAY=TU", "FREQ=WEEKLY;COUNT=1;BYDAY=TU"),
+            ("freq=weekly; count = 00", "freq=weekly;COUNT=1"),
+            ("FREQ=WEEKLY;COUNT=10", "FREQ=WEEKLY;COUNT=10"),
+            ("", ""),
+        ] {
+            assert_eq!(counting_start(rule.to_owned()), expected, "{rule}");
         }
     }
 
