@@ -38,6 +38,7 @@ pub async fn try_fetch(
     match off_worker(move || media.store(&bytes)).await? {
         Ok(file) => Ok(Ok(file)),
         Err(MediaError::UnknownFormat) => Ok(Err(FetchError::MediaType)),
+        Err(MediaError::TooManyPixels) => Ok(Err(FetchError::TooManyPixels)),
         Err(MediaError::Folder(error)) => Err(DatabaseError::of_file(&error).into()),
     }
 }

@@ -150,6 +150,10 @@ pub async fn image(
             let text = "must be a JPEG, PNG, GIF or WebP image";
             return Err(ParameterErrors::one("file", text).into());
         }
+        Err(MediaError::TooManyPixels) => {
+            let text = "must be an image of at most 100 million pixels";
+            return Err(ParameterErrors::one("file", text).into());
+        }
         Err(MediaError::Folder(error)) => return Err(DatabaseError::of_file(&error).into()),
     };
     let now = state.clock.unix();

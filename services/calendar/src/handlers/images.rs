@@ -16,9 +16,9 @@ use crate::wire::image::ImageJson;
 
 /// Upload an image
 ///
-/// Stores a JPEG, PNG, GIF or WebP image of up to 10 MiB, and returns the id for the `image` field
-/// of events, venues and organizers. The format is detected from the content. Send the file as a
-/// form field, or as the whole body with its own media type.
+/// Stores a JPEG, PNG, GIF or WebP image of up to 10 MiB and 100 million pixels, and returns the id
+/// for the `image` field of events, venues and organizers. The format is detected from the content.
+/// Send the file as a form field, or as the whole body with its own media type.
 #[utoipa::path(
     operation_id = "createImage", tag = "images", path = "/calendar/events/v1/images",
     security(("key" = []), ("bearer" = []), ("basic" = [])),

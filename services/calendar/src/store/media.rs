@@ -27,6 +27,8 @@ pub struct Media {
 pub enum MediaError {
     #[error("not an image in a known format")]
     UnknownFormat,
+    #[error("more than 100 million pixels")]
+    TooManyPixels,
     #[error("the media folder cannot be written: {0}")]
     Folder(#[from] io::Error),
 }
@@ -36,6 +38,9 @@ const STORING: u64 = 600;
 
 /// Maximum width and height in pixels. JPEG and GIF have the same limit.
 const LONGEST_SIDE: usize = 65_535;
+
+/// Maximum number of pixels. Browsers need four bytes of memory for each.
+const MAX_PIXELS: usize = 100_000_000;
 
 impl Media {
     /// Opens a folder. It is created when the first file is stored.
@@ -66,6 +71,9 @@ impl Media {
         let sides = [size.width, size.height];
         if !sides.iter().all(|side| (1..=LONGEST_SIDE).contains(side)) {
             return Err(MediaError::UnknownFormat);
+        }
+        if size.width.saturating_mul(size.height) > MAX_PIXELS {
+            return Err(MediaError::TooManyPixels);
         }
         let (width, height) = match image.is_sideways() {
             true => (size.height, size.width),
@@ -362,6 +370,24 @@ mod tests {
                 let size = (stored.width, stored.height);
                 assert_eq!(size, (width, height), "{:?} {turn}", stored.format);
             }
+        }
+    }
+
+    #[test]
+    fn image_with_more_pixels_than_browsers_can_show_is_rejected() {
+        let folder = tempfile::tempdir().unwrap();
+        let media = Media::new(folder.path().to_path_buf());
+        let png = |width: u32, height: u32| {
+            let (width, height) = (width.to_be_bytes(), height.to_be_bytes());
+            let start = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], &width, &height].concat();
+            [&start[..], b"\x08\x06\0\0\0crc!\0\0\0\x04IDATdatacrc!\0\0\0\0IENDcrc!"].concat()
+        };
+        for (width, height) in [(10_000, 10_000), (1, 65_535)] {
+            assert!(media.store(&png(width, height)).is_ok(), "{width} {height}");
+        }
+        for (width, height) in [(60_000, 60_000), (10_001, 10_000)] {
+            let refused = media.store(&png(width, height));
+            assert!(matches!(refused, Err(MediaError::TooManyPixels)), "{width} {height}");
         }
     }
 

@@ -27,6 +27,8 @@ pub enum FetchError {
     MediaType,
     #[error("must be the address of an image of at most 10 MiB")]
     TooLarge,
+    #[error("must be the address of an image of at most 100 million pixels")]
+    TooManyPixels,
     #[error("must be an address that responds with the image's length")]
     NoLength,
 }

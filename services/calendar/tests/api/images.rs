@@ -84,6 +84,11 @@ async fn serve(request: actix_web::HttpRequest, log: Data<PeerLog>) -> HttpRespo
         "/text.png" => image("image/png", b"not an image".to_vec()),
         "/largest.png" => image("image/png", [PNG, &vec![0; MAX_IMAGE_BYTES - PNG.len()]].concat()),
         "/large.png" => image("image/png", [PNG, &vec![0; MAX_IMAGE_BYTES]].concat()),
+        "/vast.png" => {
+            let mut vast = PNG.to_vec();
+            vast[16..24].copy_from_slice(&[0, 0, 0xea, 0x60, 0, 0, 0xea, 0x60]);
+            image("image/png", vast)
+        }
         "/endless.png" => HttpResponse::Ok().content_type("image/png").streaming(
             futures_util::stream::repeat_with(|| {
                 Ok::<_, actix_web::Error>(Bytes::from_static(&[0; 1 << 16]))
@@ -237,6 +242,7 @@ async fn urls_of_other_content_or_private_hosts_are_rejected() {
         ("/text.png", "image must be the address of a JPEG"),
         ("/large.png", "image must be the address of an image of at most 10 MiB"),
         ("/endless.png", "image must be the address of an image of at most 10 MiB"),
+        ("/vast.png", "image must be the address of an image of at most 100 million pixels"),
         ("/missing.png", "image must be an address that responds"),
         ("/loop", "image must be an address that responds"),
         ("/to-literal", "image must be an address that responds"),
@@ -419,6 +425,13 @@ async fn rejected_upload_stores_nothing() {
     let endless =
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xff\xff\xff\xff\xff\xff\xff\x08\x06\0\0\0".to_vec();
     upload("author", "image/png", endless).await.expect(400);
+    let mut vast = PNG.to_vec();
+    vast[16..24].copy_from_slice(&[0, 0, 0xea, 0x60, 0, 0, 0xea, 0x60]);
+    let wrong = upload("author", "image/png", vast).await.expect(400);
+    assert_eq!(
+        wrong.json["data"]["params"]["file"],
+        "file must be an image of at most 100 million pixels."
+    );
     let script = b"GIF89a/*\x01\0\0\0\0;*/=1;alert(1)".to_vec();
     for (kind, bytes) in [("image/png", PNG[..33].to_vec()), ("image/gif", script)] {
         upload("author", kind, bytes).await.expect(400);
