@@ -30,10 +30,7 @@ pub fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Opti
         return Ok(None);
     }
     let was_private = imported::find(db, event.id)?.is_private;
-    let before = match event.status.is_trashed() {
-        true => event.previous.clone().unwrap_or_else(|| Status::of(Stage::Publish)),
-        false => event.status.clone(),
-    };
+    let before = status_outside_trash(event);
     let after = match (was_private, is_private, before.stage()) {
         (false, true, Stage::Publish | Stage::Future) => Status::of(Stage::Private),
         (true, false, Stage::Private) => Status::of(Stage::Publish),
@@ -41,6 +38,14 @@ pub fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Opti
     };
     imported::note(db, event.id, |noted| noted.is_private = is_private)?;
     Ok((after != event.status).then_some(after))
+}
+
+/// Returns an event's publication status or, if the event is in the trash, its former one.
+pub fn status_outside_trash(event: &Event) -> Status {
+    match event.status.is_trashed() {
+        true => event.previous.clone().unwrap_or_else(|| Status::of(Stage::Publish)),
+        false => event.status.clone(),
+    }
 }
 
 /// Decides the event status after an import that doesn't cancel the event. `None` if it doesn't

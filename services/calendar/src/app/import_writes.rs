@@ -8,7 +8,7 @@ use super::event_writes;
 use super::import_edits::SeriesEdits;
 use super::import_links::{self, has_categories, has_venue, organizer, terms, venue};
 use super::import_memberships::{self, Placed};
-use super::import_statuses::{is_cancelled, occurring_after, status_after};
+use super::import_statuses::{is_cancelled, occurring_after, status_after, status_outside_trash};
 use super::own_events::{OwnEvents, find};
 use super::own_revisions::OwnRevision;
 use super::subscriber::Subscriber;
@@ -396,6 +396,10 @@ fn update(
     };
     let is_kept = |part: Part| held.has(part) || !has(part);
     fields.retain(|name, _| Part::of_field(name).is_none_or(|part| !is_kept(part)));
+    // The file has the event again, so it returns with the status that a user chose.
+    if held.has(Part::Status) && event.status.is_trashed() && !is_removed {
+        fields.insert("status".to_owned(), json!(status_outside_trash(&event).as_str()));
+    }
     let same_terms = is_removed
         || has_categories(source.subscriber, details, (old, &before))
         || is_kept(Part::Categories);

@@ -122,6 +122,23 @@ async fn part_that_a_user_changed_stays_in_the_trash_too() {
 }
 
 #[actix_web::test]
+async fn date_that_returns_to_its_file_has_the_status_that_a_user_chose() {
+    for status in ["private", "draft", "publish"] {
+        let (club, id, ids) = subscribed(&series(3, 18, "")).await;
+        patch(&club, ids[1], json!({"status": "draft"})).await;
+        patch(&club, ids[1], json!({"status": status})).await;
+        // An editor imports the file without this date.
+        let without = series(3, 18, "EXDATE;TZID=Europe/Vienna:20270511T180000\r\n");
+        imports::counts(&club.app, &without).await;
+        assert_eq!(club.app.rows("events where status = 'trash'"), 1, "{status}");
+        club.run_now(id).await;
+        let event = format!("events where id = {} and status = '{status}'", ids[1]);
+        assert_eq!(club.app.rows(&event), 1, "{status}");
+        assert!(changed(&club, id).await[1].to_string().contains("status"), "{status}");
+    }
+}
+
+#[actix_web::test]
 async fn new_dates_of_a_file_get_what_was_changed_for_all() {
     let (club, id, ids) = subscribed(&series(3, 18, "")).await;
     let all = json!({"scope": "all", "title": "Mine", "cost": "9", "tags": ["calm"],
