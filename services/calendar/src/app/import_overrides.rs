@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use database::Db;
 
 use super::import_progress::Series;
+use super::import_writes::Outcome;
 use crate::error::Error;
 use crate::ical::{Component, Entry, Moment, Occurrence};
 use crate::model::event::Event;
@@ -45,23 +46,56 @@ pub fn note_revision(db: &mut Db, entry: &Entry, revision: Option<Revision>) -> 
     }
 }
 
+/// Records the state of an event after its override was imported along with the series.
+pub fn note_override(
+    db: &mut Db,
+    (entry, revision): (&Entry, Option<Revision>),
+    (event, outcome): (i64, Outcome),
+) -> Result<(), Error> {
+    let is_written = matches!(outcome, Outcome::Created | Outcome::Updated);
+    if is_written
+        && revision.is_some()
+        && let (Some(name), Some(event)) = (&entry.replaces, events::find(db, event)?)
+    {
+        imported::note_written(db, name, &event)?;
+    }
+    Ok(())
+}
+
 /// Returns the ids of overrides that came from earlier files and are newer than the series itself.
 /// Unless the file is that of a subscription, which always contains all overrides, this includes
-/// overrides from the same time as the series.
+/// overrides from the same time as the series, except for those that the file took back. `replaced`
+/// contains the ids of the overrides in the file.
 pub fn later_overrides(
     db: &mut Db,
-    entry: &Entry,
-    revision: Option<Revision>,
-    is_subscribed: bool,
+    (entry, revision): (&Entry, Option<Revision>),
+    (replaced, is_subscribed): (&HashSet<String>, bool),
 ) -> Result<HashSet<String>, Error> {
-    let Some(revision) = revision.filter(|_| entry.is_series) else {
-        return Ok(HashSet::new());
-    };
-    let is_kept = |other: &Revision| {
-        revision.is_before(other) || (!is_subscribed && revision.is_simultaneous(other))
-    };
-    let known = imported::override_revisions(db, &entry.uid)?;
-    Ok(known.into_iter().filter(|(_, other)| is_kept(other)).map(|(name, _)| name).collect())
+    let mut kept = HashSet::new();
+    let Some(revision) = revision.filter(|_| entry.is_series) else { return Ok(kept) };
+    for (name, other) in imported::override_revisions(db, &entry.uid)? {
+        let is_simultaneous = !is_subscribed && revision.is_simultaneous(&other);
+        let may_take_back = !revision.is_older_than(&other) && !replaced.contains(&name);
+        if revision.is_before(&other)
+            || (is_simultaneous && !(may_take_back && take_back(db, &entry.uid, &name)?))
+        {
+            kept.insert(name);
+        }
+    }
+    Ok(kept)
+}
+
+/// Forgets an override that an earlier file had along with its series, unless its event has changed
+/// since. Some programs never raise a revision, so this is the only way to notice that a file no
+/// longer has an override. Returns whether the override is forgotten.
+fn take_back(db: &mut Db, uid: &str, name: &str) -> Result<bool, Error> {
+    let stored = stored_name(db, (None, false), uid, name)?;
+    let Some(event) = events::find_by_external_id(db, &stored)? else { return Ok(false) };
+    let is_forgotten = imported::is_as_written(db, name, &event)?;
+    if is_forgotten {
+        imported::forget_revision(db, name)?;
+    }
+    Ok(is_forgotten)
 }
 
 /// Renames a single event to its UID plus its start if the UID alone is ambiguous. The UID is

@@ -14,8 +14,8 @@ use super::import_memberships;
 use super::import_moves;
 use super::import_notices::Notices;
 use super::import_overrides::{
-    is_outdated, known_parent, later_overrides, note_first, note_revision, parent_of, stored_name,
-    tell_apart,
+    is_outdated, known_parent, later_overrides, note_first, note_override, note_revision,
+    parent_of, stored_name, tell_apart,
 };
 use super::import_overview::Overview;
 use super::import_progress::{
@@ -267,7 +267,8 @@ impl Import {
                 let parent = known_parent(db, entry, (&self.series, &self.so_far.parents))?;
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
-                let overridden = later_overrides(db, entry, revision, self.subscriber.is_some())?;
+                let in_file = (&self.overview.replaced, self.subscriber.is_some());
+                let overridden = later_overrides(db, (entry, revision), in_file)?;
                 let by_author = (entry, self.is_author);
                 let own_revision = OwnRevision::of(db, by_author, &mut self.sequences)?;
                 if self.is_author && import_series::has_other_rule(db, entry)? {
@@ -401,13 +402,13 @@ impl Import {
                 if entry.is_series && so_far.parent.is_none() {
                     so_far.parent = parent_of(db, id)?;
                 }
-                // Every occurrence of the series might be overridden.
-                if entry.replaces.is_some()
-                    && self.series.contains_key(&entry.uid)
-                    && !self.so_far.parents.contains_key(&entry.uid)
-                {
-                    let parent = parent_of(db, id)?;
-                    self.so_far.parents.extend(parent.map(|id| (entry.uid.clone(), id)));
+                if entry.replaces.is_some() && self.series.contains_key(&entry.uid) {
+                    note_override(db, (entry, revision), (id, outcome))?;
+                    // Every occurrence of the series might be overridden.
+                    if !self.so_far.parents.contains_key(&entry.uid) {
+                        let parent = parent_of(db, id)?;
+                        self.so_far.parents.extend(parent.map(|id| (entry.uid.clone(), id)));
+                    }
                 }
             }
             so_far.kept.insert(occurrence.external_id.clone());

@@ -8,6 +8,12 @@ pub fn alone(uid: &str) -> String {
     format!("{uid}~")
 }
 
+/// Returns the key for the state of an event after an import wrote it. `name` is the occurrence id of
+/// an override that came along with its series. UIDs don't contain control characters.
+pub fn written(name: &str) -> String {
+    format!("\u{1}{name}")
+}
+
 /// An entry's revision (RFC 5546, 2.1.5). Times are local times expressed as Unix seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Revision {

@@ -5,7 +5,8 @@ use diesel::prelude::*;
 
 use super::schema::{calendar_identity, imported_events, imported_revisions};
 use super::sql::Sql;
-use crate::model::revision::{Revision, alone};
+use crate::model::event::Event;
+use crate::model::revision::{Revision, alone, written};
 use crate::model::series_ids::occurrence_of;
 
 /// Number of revisions to delete per statement.
@@ -139,7 +140,7 @@ pub fn revision(db: &mut Db, name: &str) -> Result<Option<Revision>, DatabaseErr
 
 /// Deletes the recorded revisions of an event's entries.
 pub fn forget_revision(db: &mut Db, name: &str) -> Result<(), DatabaseError> {
-    for name in [name, &alone(name)] {
+    for name in [name, &alone(name), &written(name)] {
         diesel::delete(imported_revisions::table.find(name)).execute(db)?;
     }
     Ok(())
@@ -157,6 +158,20 @@ pub fn forget_overrides(db: &mut Db, uid: &str) -> Result<(), DatabaseError> {
         sql.execute(db)?;
     }
     Ok(())
+}
+
+/// Records the state of an event that an import has just written. See [`written`] for `name`.
+pub fn note_written(db: &mut Db, name: &str, event: &Event) -> Result<(), DatabaseError> {
+    note_revision(db, &written(name), state_of(event))
+}
+
+/// Returns whether an event has the same state as when it was passed to [`note_written`].
+pub fn is_as_written(db: &mut Db, name: &str, event: &Event) -> Result<bool, DatabaseError> {
+    Ok(revision(db, &written(name))? == Some(state_of(event)))
+}
+
+fn state_of(event: &Event) -> Revision {
+    Revision { sequence: Some(event.sequence), modified: Some(event.modified_utc), stamped: None }
 }
 
 /// The name in the row that holds the highest SEQUENCE of all erased events. Entries never have an

@@ -1,6 +1,8 @@
 //! Imports of overrides that are in other files than their series, that lack details, or that apply
 //! to all later occurrences.
 
+use serde_json::json;
+
 use crate::app::App;
 use crate::filtered_feeds::{entries, value};
 use crate::import_standards::{calendar, texts};
@@ -74,6 +76,41 @@ async fn override_imported_before_its_series_belongs_to_it() {
             counts(&app, series(later)).await;
             assert_eq!(listed(&app).await, all[..1], "{alone}");
         }
+    }
+}
+
+#[actix_web::test]
+async fn override_that_its_own_file_lacks_later_is_taken_back_unless_a_user_changed_it() {
+    let stamped = "DTSTAMP:20270301T100000Z\nSEQUENCE:0";
+    let without = series(stamped);
+    for (day, is_changed) in [(1, false), (2, false), (1, true), (2, true)] {
+        let lines = format!("DTSTART:202704{day:02}T150000Z\nDURATION:PT1H\nSUMMARY:Moved");
+        let moved = overriding(day, &format!("{lines}\n{stamped}")).replace('\n', "\r\n");
+        let moved = format!("BEGIN:VEVENT\r\n{moved}\r\nEND:VEVENT\r\n");
+        let with = without.replace("END:VCALENDAR", &format!("{moved}END:VCALENDAR"));
+        let app = App::new().await;
+        counts(&app, &without).await;
+        for expected in [[0, 1, 2, 0, 0], [0, 0, 3, 0, 0]] {
+            assert_eq!(counts(&app, &with).await, expected, "{with}");
+        }
+        app.clock.advance(60);
+        if is_changed {
+            let id = app.get("/events?search=moved").await.ids()[0];
+            app.patch(&format!("/events/{id}"), &json!({"title": "Mine"})).await.expect(200);
+        }
+        let after = match is_changed {
+            true => [[0, 0, 2, 1, 0], [0, 0, 2, 1, 0]],
+            false => [[0, 1, 2, 0, 0], [0, 0, 3, 0, 0]],
+        };
+        for expected in after {
+            assert_eq!(counts(&app, &without).await, expected, "{day} {is_changed}");
+        }
+        let id = format!("202704{day:02}T100000Z");
+        let mut all = vec!["20270401T100000Z Daily".to_owned()];
+        if is_changed {
+            all.push(format!("202704{day:02}T150000Z {id} Mine"));
+        }
+        assert_eq!(listed(&app).await, all, "{day} {is_changed}");
     }
 }
 
