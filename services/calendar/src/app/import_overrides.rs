@@ -57,7 +57,7 @@ pub fn note_override(
         && revision.is_some()
         && let (Some(name), Some(event)) = (&entry.replaces, events::find(db, event)?)
     {
-        imported::note_written(db, name, &event)?;
+        imported::note_written(db, (name, None), &event)?;
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ pub fn later_overrides(
 fn take_back(db: &mut Db, uid: &str, name: &str) -> Result<bool, Error> {
     let stored = stored_name(db, (None, false), uid, name)?;
     let Some(event) = events::find_by_external_id(db, &stored)? else { return Ok(false) };
-    let is_forgotten = imported::is_as_written(db, name, &event)?;
+    let is_forgotten = imported::as_written(db, name, &event)?.is_some();
     if is_forgotten {
         imported::forget_revision(db, name)?;
     }

@@ -68,8 +68,16 @@ pub struct Source<'a> {
 impl Source<'_> {
     /// Returns whether this calendar wrote the entry, and the event has changed since then. The
     /// entry must not change the event, or create one that the series no longer has.
-    fn is_older_than(&self, event: Option<&Event>) -> bool {
-        self.revision.is_some_and(|revision| revision.is_older_than(event))
+    fn is_older_than(
+        &self,
+        db: &mut Db,
+        event: Option<&Event>,
+        occurrence: &Occurrence,
+    ) -> Result<bool, Error> {
+        match self.revision {
+            Some(revision) => revision.is_older_than(db, event, occurrence),
+            None => Ok(false),
+        }
     }
 }
 
@@ -128,7 +136,7 @@ fn write_occurrence(
         None if is_skipped_by_known_events(context.db, source, occurrence)? => {
             Ok((None, Outcome::Skipped))
         }
-        None if source.is_older_than(None) => Err(Undone::Outdated),
+        None if source.is_older_than(context.db, None, occurrence)? => Err(Undone::Outdated),
         None => create(context, source, occurrence),
         Some(event)
             if event.status.is_trashed()
@@ -193,7 +201,7 @@ fn cancel(
 ) -> Result<(Option<i64>, Outcome), Undone> {
     let Some(event) = find(context.db, source.own, &occurrence.external_id)? else {
         return match is_complete {
-            true if source.is_older_than(None) => Err(Undone::Outdated),
+            true if source.is_older_than(context.db, None, occurrence)? => Err(Undone::Outdated),
             true => create(context, source, occurrence),
             false => Ok((None, Outcome::Skipped)),
         };
@@ -210,12 +218,20 @@ fn cancel(
         false if noted.is_cancelled && is_changed => Outcome::Updated,
         false if noted.is_cancelled => Outcome::Unchanged,
         false if is_own && is_cancelled(context.db, event.id)? => Outcome::Unchanged,
-        _ if source.is_older_than(Some(&event)) => return Err(Undone::Outdated),
-        _ => match call_off(context.db, &event, context.now.as_second())? {
-            true => Outcome::Updated,
-            false if is_changed => Outcome::Updated,
-            false => Outcome::Unchanged,
-        },
+        _ if source.is_older_than(context.db, Some(&event), occurrence)? => {
+            return Err(Undone::Outdated);
+        }
+        _ => {
+            let own = match source.revision {
+                Some(own) => Some((own, Stored::read(context.db, source, event.clone())?.shown)),
+                None => None,
+            };
+            let is_new = call_off(context.db, &event, context.now.as_second())?;
+            if let Some((own, shown)) = own.filter(|_| is_new) {
+                own.note(context.db, &event, shown.as_ref())?;
+            }
+            if is_new || is_changed { Outcome::Updated } else { Outcome::Unchanged }
+        }
     };
     Ok((Some(event.id), outcome))
 }
@@ -331,6 +347,9 @@ fn create(
         ..Imported::default()
     };
     imported::replace(context.db, event.id, noted)?;
+    if let Some(own) = source.revision {
+        own.note_new(context.db, event.id)?;
+    }
     Ok((Some(event.id), Outcome::Created))
 }
 
@@ -429,8 +448,11 @@ fn update(
     if (&dated, &after) == (&event, &before) {
         return Err(Undone::Unchanged);
     }
-    if source.is_older_than(Some(&event)) {
+    if source.is_older_than(context.db, Some(&event), occurrence)? {
         return Err(Undone::Outdated);
+    }
+    if let Some(own) = source.revision {
+        own.note(context.db, &event, shown.as_ref())?;
     }
     Ok((Some(event.id), Outcome::Updated))
 }

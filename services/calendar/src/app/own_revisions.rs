@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use database::Db;
 
 use crate::error::Error;
-use crate::ical::Entry;
+use crate::ical::{Entry, Occurrence};
 use crate::model::event::Event;
-use crate::model::revision::Revision;
-use crate::store::{series, series_revisions};
+use crate::model::revision::{Revision, alone, own_entry};
+use crate::store::{events, imported, series, series_revisions};
 
 /// The warning for an entry that is older than its event.
 pub const LATER: &str =
@@ -48,12 +48,66 @@ impl OwnRevision {
         Ok(Some(OwnRevision { in_file, of_series }))
     }
 
-    /// Returns whether the event has changed since the entry was written. An event that doesn't
-    /// exist counts as changed if its series has changed.
-    pub fn is_older_than(&self, event: Option<&Event>) -> bool {
+    /// Returns whether the event has changed since the entry was written, other than by an import
+    /// of the same file before it was edited again. An event that doesn't exist counts as changed if
+    /// its series has changed.
+    pub fn is_older_than(
+        &self,
+        db: &mut Db,
+        event: Option<&Event>,
+        occurrence: &Occurrence,
+    ) -> Result<bool, Error> {
+        Ok(match event {
+            _ if !self.is_before(event) => false,
+            Some(event) => !self.is_next_edit(db, event, occurrence)?,
+            None => true,
+        })
+    }
+
+    fn is_before(&self, event: Option<&Event>) -> bool {
         let modified = event.map(|event| event.modified_utc);
         let sequence = self.of_series.or(event.map(|event| event.sequence));
         let now = Revision { sequence, modified, stamped: modified };
         self.in_file.is_older_than(&now)
+    }
+
+    /// Returns whether the event was last changed by an import of an earlier edit of this entry.
+    /// Many programs don't raise the revision when a user edits an entry. An entry with the content
+    /// from before the first edit is an old export.
+    fn is_next_edit(
+        &self,
+        db: &mut Db,
+        event: &Event,
+        occurrence: &Occurrence,
+    ) -> Result<bool, Error> {
+        let name = own_entry(event.id);
+        let Some(written) = imported::as_written(db, &name, event)? else { return Ok(false) };
+        let Some(known) = imported::revision(db, &alone(&name))? else { return Ok(false) };
+        let is_edited = written.stamped != Some(occurrence.fingerprint());
+        Ok(known.is_older_than(&self.in_file) || (is_edited && !self.in_file.is_older_than(&known)))
+    }
+
+    /// Records that the entry has changed an event. `old` and `shown` are the event and its content
+    /// before that.
+    pub fn note(&self, db: &mut Db, old: &Event, shown: Option<&Occurrence>) -> Result<(), Error> {
+        let before = match self.is_before(Some(old)) {
+            true => imported::as_written(db, &own_entry(old.id), old)?.and_then(|one| one.stamped),
+            false => shown.map(Occurrence::fingerprint),
+        };
+        self.record(db, old.id, before)
+    }
+
+    /// Records that the entry has created an event.
+    pub fn note_new(&self, db: &mut Db, event: i64) -> Result<(), Error> {
+        self.record(db, event, None)
+    }
+
+    fn record(&self, db: &mut Db, event: i64, before: Option<i64>) -> Result<(), Error> {
+        let (name, event) = (own_entry(event), events::find(db, event)?);
+        if let Some(event) = event {
+            imported::note_written(db, (&name, before), &event)?;
+            imported::replace_revision(db, &alone(&name), self.in_file)?;
+        }
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::civil::Time;
 use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::component::{Component, Method};
 use super::dates::{NoStarts, Series, Start, Unread, shortened};
@@ -427,6 +428,17 @@ impl Occurrence {
             fields.extend(self.dates());
         }
         fields
+    }
+
+    /// Returns a number that differs if the dates or texts differ, or if only one is cancelled.
+    pub fn fingerprint(&self) -> i64 {
+        let Details { title, description, location, categories, .. } = &*self.details;
+        let (start, end) = (self.start.key(), self.end.key());
+        let texts = (title, description, location, categories, self.details.organizer_name());
+        let content = (start, end, texts, self.is_cancelled);
+        let mut first = [0; 8];
+        first.copy_from_slice(&Sha256::digest(format!("{content:?}"))[..8]);
+        i64::from_be_bytes(first)
     }
 
     /// Returns whether a stored event starts at the same time.

@@ -152,6 +152,7 @@ pub fn forget_overrides(db: &mut Db, uid: &str) -> Result<(), DatabaseError> {
         override_revisions(db, uid)?.into_iter().map(|(name, _)| name).collect();
     // Another UID can start with this one.
     names.retain(|name| occurrence_of(name).is_some_and(|(own, _)| own == uid));
+    names.extend(names.clone().iter().map(|name| written(name)));
     for some in names.chunks(AT_ONCE) {
         let mut sql = Sql::new(db, "delete from imported_revisions where name in ");
         sql.texts(some.iter().map(String::as_str));
@@ -161,17 +162,26 @@ pub fn forget_overrides(db: &mut Db, uid: &str) -> Result<(), DatabaseError> {
 }
 
 /// Records the state of an event that an import has just written. See [`written`] for `name`.
-pub fn note_written(db: &mut Db, name: &str, event: &Event) -> Result<(), DatabaseError> {
-    note_revision(db, &written(name), state_of(event))
+/// `before` is a fingerprint of the event's previous content.
+pub fn note_written(
+    db: &mut Db,
+    (name, before): (&str, Option<i64>),
+    event: &Event,
+) -> Result<(), DatabaseError> {
+    let (sequence, modified) = (Some(event.sequence), Some(event.modified_utc));
+    replace_revision(db, &written(name), Revision { sequence, modified, stamped: before })
 }
 
-/// Returns whether an event has the same state as when it was passed to [`note_written`].
-pub fn is_as_written(db: &mut Db, name: &str, event: &Event) -> Result<bool, DatabaseError> {
-    Ok(revision(db, &written(name))? == Some(state_of(event)))
-}
-
-fn state_of(event: &Event) -> Revision {
-    Revision { sequence: Some(event.sequence), modified: Some(event.modified_utc), stamped: None }
+/// Returns what [`note_written`] recorded, unless the event has changed since. The fingerprint is in
+/// `stamped`.
+pub fn as_written(
+    db: &mut Db,
+    name: &str,
+    event: &Event,
+) -> Result<Option<Revision>, DatabaseError> {
+    let state = (Some(event.sequence), Some(event.modified_utc));
+    let known = revision(db, &written(name))?;
+    Ok(known.filter(|known| (known.sequence, known.modified) == state))
 }
 
 /// The name in the row that holds the highest SEQUENCE of all erased events. Entries never have an
@@ -227,6 +237,11 @@ pub fn note_revision(db: &mut Db, name: &str, revision: Revision) -> Result<(), 
     if known == Some(revision) {
         return Ok(());
     }
+    replace_revision(db, name, revision)
+}
+
+/// Records a revision, replacing any other one.
+pub fn replace_revision(db: &mut Db, name: &str, revision: Revision) -> Result<(), DatabaseError> {
     let number = |number: Option<i64>| number.map_or("null".to_owned(), |n| n.to_string());
     let text = "insert into imported_revisions (name, sequence, modified, stamped) values (";
     let mut sql = Sql::new(db, text);

@@ -52,6 +52,56 @@ async fn old_file_does_not_revert_an_event_that_changed_since() {
 }
 
 #[actix_web::test]
+async fn own_file_is_imported_again_after_further_edits() {
+    let stamp = |minute: u8| format!("LAST-MODIFIED:20270310T12{minute:02}00Z");
+    // Some programs raise LAST-MODIFIED but not SEQUENCE, and others raise nothing.
+    for minutes in [[0, 0, 0], [1, 2, 3]] {
+        let app = App::new().await;
+        let id = app.event(json!({"title": "Old"})).await;
+        let old = app.get("/ical").await.expect(200).text;
+        let edited = |title: &str, minute: u8| {
+            let file = old.replace("SUMMARY:Old", &format!("SUMMARY:{title}"));
+            file.replace(&stamp(0), &stamp(minute)).replace("T100000", "T090000")
+        };
+        app.clock.advance(600);
+        for (title, minute) in ["First", "Second", "Third"].into_iter().zip(minutes) {
+            let file = edited(title, minute);
+            assert_eq!(import(&app, &file).await, (vec![0, 1, 0, 0, 0], vec![]), "{file}");
+            app.clock.advance(60);
+        }
+        // The export from before the edits reverts nothing, and an edit reverts no change made here.
+        let path = format!("/events/{id}");
+        let skipped = (vec![0, 0, 0, 1, 0], vec![json!(LATER)]);
+        assert_eq!(import(&app, &old).await, skipped, "{minutes:?}");
+        assert_eq!(app.get(&path).await.json["title"], "Third");
+        patch(&app, id, json!({"title": "Here"})).await.expect(200);
+        assert_eq!(import(&app, &edited("Fourth", minutes[2])).await, skipped, "{minutes:?}");
+        assert_eq!(app.get(&path).await.json["title"], "Here");
+        // Erasing the event removes what was recorded about its entry.
+        app.delete(&format!("{path}?force=true")).await.expect(200);
+        assert_eq!(app.rows("imported_revisions where name <> ''"), 0);
+    }
+}
+
+#[actix_web::test]
+async fn event_that_was_added_to_an_own_file_can_be_edited_there() {
+    let app = App::new().await;
+    app.event(json!({"title": "Old"})).await;
+    let old = app.get("/ical").await.expect(200).text;
+    let with = |title: &str| {
+        let added = format!(
+            "BEGIN:VEVENT\r\nUID:added\r\nDTSTAMP:20270310T120000Z\r\n\
+             DTSTART:20270402T100000Z\r\nSUMMARY:{title}\r\nEND:VEVENT\r\nEND:VCALENDAR"
+        );
+        old.replace("END:VCALENDAR", &added)
+    };
+    for (title, expected) in [("First", [1, 0, 1, 0, 0]), ("Second", [0, 1, 1, 0, 0])] {
+        app.clock.advance(60);
+        assert_eq!(counts(&app, with(title)).await, expected, "{title}");
+    }
+}
+
+#[actix_web::test]
 async fn old_file_does_not_revert_a_series_that_changed_since() {
     let app = App::new().await;
     let id = course(&app, json!({})).await;
@@ -91,6 +141,11 @@ async fn several_dates_of_a_series_are_changed_by_its_edited_file() {
         assert_eq!(starts(&app, id).await, days);
     }
     assert_eq!(texts(&app, id, "title").await, ["Yoga"; 4]);
+    // A program edits the file once more, without a new revision.
+    let edited = edited.replace("T190000", "T193000");
+    assert_eq!(counts(&app, &edited).await, [0, 2, 2, 0, 0], "{edited}");
+    let days = ["03-16 18:00", "03-23 19:30", "03-30 19:30", "04-06 18:00"];
+    assert_eq!(starts(&app, id).await, days);
 }
 
 #[actix_web::test]
