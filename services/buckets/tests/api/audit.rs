@@ -260,6 +260,32 @@ fn removed_buckets_are_not_requested() {
 }
 
 #[test]
+fn bucket_that_is_removed_during_an_audit_is_not_requested() {
+    let fixture = Fixture::new();
+    let context = fixture.context.clone();
+    let server = HttpPeer::start(move |request| {
+        if request.target.starts_with("/first") {
+            let removal = format!(
+                "INSERT INTO removal (address, prefix, reason, operator, requested_at) \
+                 VALUES ('{}/second', '', 'asked', 'tester', 1)",
+                request.header("host")
+            );
+            let add = |db: &mut database::Db| -> Result<(), database::DatabaseError> {
+                Ok(db.batch_execute(&removal)?)
+            };
+            context.pools.write_blocking(add).unwrap();
+        }
+        let page = "<ListBucketResult><Contents><Key>a.txt</Key><Size>1</Size></Contents>\
+                    <IsTruncated>false</IsTruncated></ListBucketResult>";
+        PeerAnswer::Body(200, page.to_owned())
+    });
+    let report = fixture.audit(&options(&server.url(""), "first\nsecond"));
+    let states: Vec<AuditState> = report.buckets.iter().map(|bucket| bucket.state).collect();
+    assert_eq!(states, [AuditState::Listed, AuditState::Removed], "{report:?}");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
 fn bucket_that_would_lose_most_files_is_held() {
     let bucket = PublicBucket::start(Behaviour { keys: keys(10).into(), ..Behaviour::default() });
     let fixture = Fixture::new();

@@ -3,7 +3,6 @@
 mod addresses;
 mod report;
 
-use std::collections::HashSet;
 use std::time::Instant;
 
 use database::DatabaseError;
@@ -20,7 +19,6 @@ use super::remote::{Refusal, RemoteOptions};
 use super::report::{Report, Tally};
 use super::source_paths::sources_of;
 use crate::engine::{EngineError, FileIndex, Limits, Mode, RemovalLimit};
-use crate::model::address::bucket_key_of;
 use crate::model::file_query::{FileQuery, Position, SortKey};
 use crate::store::{buckets, removals};
 
@@ -49,18 +47,15 @@ pub fn audit(
     checkpoints: CheckpointPolicy,
 ) -> Result<AuditReport, JobError> {
     let started = Instant::now();
-    let removed: HashSet<String> = context
-        .pools
-        .read_blocking(removals::in_force)?
-        .into_iter()
-        .filter(|removal| removal.prefix.is_empty())
-        .map(|removal| bucket_key_of(&removal.address))
-        .collect();
+    // Checked for each bucket, because an audit takes long and removals don't wait for it.
+    let is_removed = |address: &AuditAddress| {
+        context.pools.read_blocking(|db| removals::hides_bucket(db, &address.bucket))
+    };
     let mut report = AuditReport::default();
     for address in &options.addresses {
         let bucket = match address {
             Err(line) => BucketAudit::invalid(line),
-            Ok(address) if removed.contains(&bucket_key_of(&address.bucket)) => {
+            Ok(address) if is_removed(address)? => {
                 BucketAudit::new(&address.bucket, AuditState::Removed)
             }
             Ok(address) => match audit_bucket(context, address, options, checkpoints) {
