@@ -7,6 +7,7 @@ use buckets::jobs::{CheckpointPolicy, JobError, LoadOptions, dry_run, export, re
 use rstest::rstest;
 
 use crate::app::{Fixture, line};
+use crate::program::{Program, text};
 use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
 const BOX: &str = "box.s3.amazonaws.com";
@@ -122,6 +123,22 @@ fn error_does_not_contain_the_name_after_which_a_page_continues() {
     let error = Fixture::new().run(&options(&bucket, "s3")).unwrap_err().to_string();
     assert!(bucket.behaviour.requests.lock()[1].contains("00099.txt"));
     assert!(error.contains("/s3/: 503") && !error.contains("00099.txt"), "{error}");
+}
+
+#[test]
+fn log_does_not_contain_the_name_after_which_a_page_continues() {
+    let behaviour = Behaviour { keys: keys(2 * PAGE).into(), old: true, ..Behaviour::default() };
+    let bucket = PublicBucket::start(behaviour);
+    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
+    let program = Program::new();
+    let file = program.folder().write("addresses.txt", "s3");
+    let fast = ["--rate", "1000", "--attempts", "2", "--allow-private"];
+    let arguments = ["audit", text(&file), "--endpoint", bucket.address.as_str()];
+    let ran = program.run(&[&arguments[..], &fast[..]].concat());
+    assert!(bucket.behaviour.requests.lock()[2].contains("00099.txt"));
+    let log = ran.errors;
+    assert!(log.contains("/s3: 503") && log.contains("; retrying"), "{log}");
+    assert!(!log.contains("00099.txt"), "{log}");
 }
 
 #[test]

@@ -157,10 +157,11 @@ impl Fetcher {
                 Failure::Passing(reason, asked) => (reason, asked),
                 Failure::Unreachable(reason) => (reason, None),
             };
+            let mut listing = url.clone();
+            // The query can contain the last file name, and a removal doesn't erase logs and stored
+            // errors.
+            listing.set_query(None);
             if attempt >= attempts {
-                let mut listing = url.clone();
-                // The query can contain the last file name, and errors are stored.
-                listing.set_query(None);
                 let (path, reason) = (listing.to_string(), format!("{reason}, {attempts} times"));
                 return Err(match connected {
                     true => JobError::Source { path, error: std::io::Error::other(reason) },
@@ -171,7 +172,7 @@ impl Fetcher {
             if self.options.deadline.is_some_and(|end| Instant::now() + next >= end) {
                 return Err(JobError::TurnOver);
             }
-            log::warn!("{url}: {reason}; retrying");
+            log::warn!("{listing}: {reason}; retrying");
             sleep(next);
             pause *= 2;
         }
