@@ -58,6 +58,7 @@ pub use formats::{Bad, Defaults, Format, Item, Sink, Skipped, Taken, UnknownForm
 pub use load::{load, resume, resume_accepting_removals};
 pub use max_errors::MaxErrors;
 pub use options::{CheckpointPolicy, LoadOptions};
+pub use reasons::terminal_safe;
 pub use rebuild::{rebuild, rebuild_from};
 pub use remote::RemoteOptions;
 pub use remove::{remove, unremove};

@@ -177,6 +177,18 @@ fn incomplete_listing_removes_no_file() {
     assert!(report.has_new(), "the file that was read is new");
 }
 
+#[test]
+fn server_cannot_forge_lines_of_the_report() {
+    let server = HttpPeer::start(|_| {
+        let page = "<ListBucketResult><Name>&#27;[2J&#10;box: 0 new</Name>\
+                    <IsTruncated>false</IsTruncated></ListBucketResult>";
+        PeerAnswer::Body(200, page.to_owned())
+    });
+    let text = Fixture::new().audit(&options(&server.url(""), "box")).to_string();
+    assert!(text.contains(r"another bucket: \u{1b}[2J\nbox: 0 new"), "{text}");
+    assert_eq!(text.lines().count(), 2, "{text}");
+}
+
 #[rstest]
 #[case::prefix(200, "<Prefix>p/</Prefix>", AuditState::Incomplete)]
 #[case::delimiter(200, "<Delimiter>/</Delimiter>", AuditState::Incomplete)]
