@@ -119,8 +119,8 @@ pub async fn remove_crawl(
 
 /// Pause a crawl
 ///
-/// The crawl does not start again until it is resumed. A listing that is already in progress is
-/// completed.
+/// The crawl does not start again until it is resumed. A listing that is already in progress
+/// stops after its current page, unless that is the last one.
 #[utoipa::path(
     operation_id = "pauseCrawl",
     tag = "crawls",
