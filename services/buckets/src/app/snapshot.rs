@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use database::{DatabaseError, Db, Pools, off_worker};
 use domain::SharedClock;
+use tokio::task::JoinHandle;
 
 use super::error::SnapshotError;
 use super::packages::{all_packages, seed_packages};
@@ -146,24 +147,26 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
     Ok(())
 }
 
-/// Checks for a newer snapshot and starts serving it. Also records whether the index is usable.
-/// Blocks.
+/// Checks for a newer snapshot, starts serving it and counts its hidden files. Also records whether
+/// the index is usable. Blocks.
 pub fn refresh(state: &State) -> Result<(), SnapshotError> {
-    let looked = {
-        let _looking = state.look();
-        let looked = look(state);
-        match &looked {
-            Ok(_) => state.set_fault(None),
-            Err(SnapshotError::Index(error)) => state.set_fault(Some(public_text(error))),
-            Err(SnapshotError::Store(_)) => {}
-        }
-        looked
-    };
-    // The files are already hidden. Counting them can take a while in a large bucket.
-    if looked? {
+    if serve_newest(state)? {
         recount(state);
     }
     Ok(())
+}
+
+/// Like [`refresh`], but returns `true` if the hidden files need to be counted. They are already
+/// hidden, and counting them can take a while in a large bucket.
+fn serve_newest(state: &State) -> Result<bool, SnapshotError> {
+    let _looking = state.look();
+    let looked = look(state);
+    match &looked {
+        Ok(_) => state.set_fault(None),
+        Err(SnapshotError::Index(error)) => state.set_fault(Some(public_text(error))),
+        Err(SnapshotError::Store(_)) => {}
+    }
+    looked
 }
 
 /// Checks for a newer snapshot. Returns `true` if the hidden files need to be counted again.
@@ -277,18 +280,28 @@ pub async fn newest(state: &State) -> Result<Arc<Snapshot>, Error> {
 /// failure is logged.
 pub async fn follow(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms);
-    let mut failing = false;
+    let (mut failing, mut is_uncounted) = (false, false);
+    let mut counting: Option<JoinHandle<()>> = None;
     loop {
         tokio::time::sleep(pause).await;
         let followed = state.clone();
-        match tokio::task::spawn_blocking(move || refresh(&followed)).await {
-            Ok(Ok(())) => failing = false,
+        match tokio::task::spawn_blocking(move || serve_newest(&followed)).await {
+            Ok(Ok(is_newer)) => {
+                failing = false;
+                is_uncounted |= is_newer;
+            }
             Ok(Err(error)) if !failing => {
                 failing = true;
                 log::error!("the index cannot be refreshed: {error}");
             }
             Ok(Err(_)) => {}
             Err(error) => log::error!("the index cannot be refreshed: {error}"),
+        }
+        // Files of further removals must not stay visible while files are counted.
+        if is_uncounted && counting.as_ref().is_none_or(JoinHandle::is_finished) {
+            is_uncounted = false;
+            let counted = state.clone();
+            counting = Some(tokio::task::spawn_blocking(move || recount(&counted)));
         }
     }
 }

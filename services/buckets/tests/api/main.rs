@@ -27,6 +27,7 @@ mod failing_index;
 mod failures;
 mod files;
 mod formats;
+mod hidden_files;
 mod hostile;
 mod incomplete;
 mod inventories;

@@ -21,8 +21,8 @@ use crate::failing_index::FailingSearches;
 use crate::program::{Program, holds, text};
 use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
-const A: &str = "secret-bucket.s3.amazonaws.com";
-const B: &str = "b.s3.amazonaws.com";
+pub const A: &str = "secret-bucket.s3.amazonaws.com";
+pub const B: &str = "b.s3.amazonaws.com";
 
 fn remove(fixture: &Fixture, prefix: &str) -> i64 {
     jobs::remove(&fixture.context, A, prefix, "asked by the owner", "tester").unwrap().files
@@ -189,68 +189,9 @@ fn removal_and_crawl_that_hides_its_bucket_do_not_block_each_other() {
     removing.join().unwrap().unwrap();
 }
 
-/// Makes servers look for changes.
-const TOUCH: &str = "UPDATE index_state SET version = version + 1";
-
-/// SQL for a removal that is requested but not carried out.
-fn request(prefix: &str) -> String {
-    format!(
-        "INSERT INTO removal (address, prefix, reason, operator, requested_at) \
-         VALUES ('{A}', '{prefix}', 'asked', 'tester', 1); {TOUCH}"
-    )
-}
-
-fn execute(fixture: &Fixture, sql: &str) {
+pub fn execute(fixture: &Fixture, sql: &str) {
     let execute = |db: &mut Db| -> Result<(), DatabaseError> { Ok(db.batch_execute(sql)?) };
     fixture.context.pools.write_blocking(execute).unwrap();
-}
-
-#[rstest]
-#[case::bucket("", &["other.pdf"])]
-#[case::prefix("private/", &["public.txt", "other.pdf"])]
-#[actix_web::test]
-async fn files_are_hidden_although_the_index_cannot_be_refreshed(
-    #[case] prefix: &str,
-    #[case] left: &[&str],
-) {
-    let fixture = Fixture::new();
-    let lines = [line(A, "private/secret.txt", 1, 1), line(A, "public.txt", 1, 1)];
-    fixture.load_lines(&[&lines[0], &lines[1], &line(B, "other.pdf", 1, 1)]);
-    let mut served = fixture.clone();
-    served.context.generations = FailingSearches::refresh(&fixture.context.generations, 1);
-    let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
-    let app = served.serve_with("free", settings).await;
-    execute(&fixture, &request(prefix));
-    assert!(buckets::refresh(&app.state).is_err());
-    assert_eq!(app.paths("").await, left);
-    app.refresh();
-    assert_eq!(app.paths("").await, left);
-}
-
-#[actix_web::test]
-async fn hidden_files_stay_hidden_when_their_removal_ends_during_a_refresh() {
-    let fixture = Fixture::new();
-    fixture.load_lines(&[&line(A, "secret.txt", 1, 1), &line(B, "other.pdf", 1, 1)]);
-    // The server has read the index, but not the removals, when the removal ends.
-    let context = fixture.context.clone();
-    let removing = move || drop(jobs::remove(&context, A, "", "asked", "tester").unwrap());
-    let mut served = fixture.clone();
-    served.context.generations =
-        FailingSearches::after_refresh(&fixture.context.generations, 2, removing);
-    let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
-    let app = served.serve_with("free", settings).await;
-    let is_hidden = async || {
-        let facets = app.get("/api/v2/files/facets").await.1;
-        (app.results("").await, facets["buckets"].as_array().unwrap().len()) == (1, 1)
-    };
-    execute(&fixture, &request(""));
-    app.refresh();
-    assert!(is_hidden().await, "while the removal waits");
-    execute(&fixture, TOUCH);
-    app.refresh();
-    assert!(is_hidden().await, "after the removal has ended");
-    app.refresh();
-    assert!(is_hidden().await, "after the server has read the index again");
 }
 
 #[test]
