@@ -15,6 +15,8 @@ use crate::store::{buckets, crawls, generations, rejected_lines};
 
 /// How often to check on a removal that another command is carrying out.
 const PAUSE: Duration = Duration::from_millis(200);
+/// Ending of a storage account's second name, see [`Address::bucket_key`].
+const SECONDARY: &str = "-secondary";
 
 /// Adds all addresses of a bucket to the removal list, which hides its files, and waits until their
 /// data is erased. Returns the removal of `address`, with the number of files under all addresses.
@@ -82,10 +84,16 @@ fn other_addresses(
     address: &Address,
     known: &[String],
 ) -> Result<Vec<String>, JobError> {
-    let name = address.name();
+    // A storage account has a second name, for its copy in another region.
+    let account = address.name();
+    let account = account.strip_suffix(SECONDARY).unwrap_or(account);
+    let names = [account.to_owned(), format!("{account}{SECONDARY}")];
     let mut others = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
-        let mut similar = buckets::addresses_like(db, name)?;
-        similar.extend(crawls::addresses_like(db, name)?);
+        let mut similar = Vec::new();
+        for name in &names {
+            similar.extend(buckets::addresses_like(db, name)?);
+            similar.extend(crawls::addresses_like(db, name)?);
+        }
         Ok(similar)
     })?;
     let key = address.bucket_key();

@@ -74,6 +74,19 @@ fn removal_covers_all_addresses_of_a_bucket() {
     assert_eq!((report.tally.skipped_removed, report.counts.added), (0, 3));
 }
 
+#[rstest]
+#[case("acc.blob.core.windows.net/box", "acc-secondary.blob.core.windows.net/box")]
+#[case("acc-secondary.blob.core.windows.net/box", "acc.dfs.core.windows.net/box")]
+#[case("n.fra1.digitaloceanspaces.com", "n.fra1.cdn.digitaloceanspaces.com")]
+#[case("n.fra1.cdn.digitaloceanspaces.com", "n.fra1.digitaloceanspaces.com")]
+fn removal_covers_the_second_name_of_a_bucket(#[case] given: &str, #[case] other: &str) {
+    let fixture = Fixture::new();
+    let lines = [given, other].map(|form| line(form, "a.txt", 1, 1));
+    fixture.load_lines(&[&lines[0], &lines[1]]);
+    assert_eq!(jobs::remove(&fixture.context, given, "", "law", "tester").unwrap().files, 2);
+    assert_eq!(fixture.stored_files(), 0);
+}
+
 /// Otherwise, a command that is killed in between would leave the other addresses visible.
 #[test]
 fn all_addresses_of_a_bucket_are_requested_at_once() {
