@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
 use reqwest::header::RETRY_AFTER;
 use reqwest::redirect::Policy;
 use reqwest::{Response, StatusCode, Url};
@@ -232,11 +234,21 @@ fn refused(response: &Response) -> Failure {
     let reason = format!("{}: {reason}", status.as_u16());
     let busy = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
     if busy || status.is_server_error() {
-        let seconds = header(RETRY_AFTER.as_str()).and_then(|text| text.parse().ok());
-        Failure::Passing(reason, seconds.map(Duration::from_secs))
+        let asked = header(RETRY_AFTER.as_str());
+        Failure::Passing(reason, asked.and_then(|text| pause_of(&text, Timestamp::now())))
     } else {
         Failure::Lasting(Refusal { status: Some(status.as_u16()), reason })
     }
+}
+
+/// Parses a `Retry-After` header, which contains seconds or a date. Returns `None` if the date has
+/// passed.
+fn pause_of(text: &str, now: Timestamp) -> Option<Duration> {
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let end = rfc2822::parse(text).ok()?.timestamp();
+    Duration::try_from(end.duration_since(now)).ok()
 }
 
 #[cfg(test)]
@@ -254,5 +266,15 @@ mod tests {
     #[case("http://files.example.org/a", false)]
     fn private_ip_addresses_are_recognised(#[case] url: &str, #[case] private: bool) {
         assert_eq!(names_private(&Url::parse(url).unwrap()), private, "{url}");
+    }
+
+    #[rstest]
+    #[case("120", Some(120))]
+    #[case("Fri, 20 Nov 2026 00:00:30 GMT", Some(30))]
+    #[case("Thu, 19 Nov 2026 23:59:59 GMT", None)]
+    #[case("soon", None)]
+    fn pauses_are_seconds_or_dates(#[case] text: &str, #[case] seconds: Option<u64>) {
+        let now = "2026-11-20T00:00:00Z".parse().unwrap();
+        assert_eq!(pause_of(text, now), seconds.map(Duration::from_secs), "{text}");
     }
 }
