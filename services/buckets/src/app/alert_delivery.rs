@@ -12,6 +12,7 @@ use outbound::{
 
 use super::alerts::saved_search;
 use super::files::{record, shown_between, shown_by};
+use super::search::CancelOnDrop;
 use super::snapshot::newest;
 use crate::engine::{EngineError, Limits};
 use crate::model::file_query::{FileQuery, Position, SortKey};
@@ -163,7 +164,12 @@ impl Courier<AlertMessage> for AlertDelivery {
             "{}/api/v2/alerts/{}/files?after={}-{}",
             self.base, alert.id, message.generation, message.after_id
         );
-        let body = off_worker(move || body(&snapshot, &package, &alert, &own, link, now)).await;
+        let limits = Limits::none();
+        // Ends the search if the attempt times out. Otherwise, a cluster that hangs could occupy
+        // more and more threads.
+        let _cancelled = CancelOnDrop::of(&limits);
+        let body = move || body(&snapshot, &package, (&alert, &own), link, now, &limits);
+        let body = off_worker(body).await;
         let body = body.map_err(|error| DeliveryError::Temporary(error.to_string()))??;
         let message = WebhookMessage {
             url: named,
@@ -195,9 +201,10 @@ fn named(
     package: &Package,
     message: &AlertMessage,
     now: i64,
+    limits: &Limits,
 ) -> Result<Counted, EngineError> {
     let ids = alert_messages::ids_of(&message.files);
-    let (files, wait) = rows(snapshot, package, &ids, now)?;
+    let (files, wait) = rows(snapshot, package, &ids, now, limits)?;
     // If the message's search couldn't run, there might be more files than the message lists.
     let count = message.count - (ids.len() - files.len()) as i64;
     Ok(wait.map_or(Ok((count, files)), Err))
@@ -253,10 +260,10 @@ fn searched(
 fn body(
     snapshot: &Arc<Snapshot>,
     package: &Package,
-    alert: &Alert,
-    message: &AlertMessage,
+    (alert, message): (&Alert, &AlertMessage),
     link: String,
     now: i64,
+    limits: &Limits,
 ) -> Result<String, DeliveryError> {
     let failed = |error: EngineError| DeliveryError::Temporary(error.to_string());
     let (mut count, mut files) = (message.count, Vec::new());
@@ -269,7 +276,7 @@ fn body(
         };
         let found = match found {
             Some(found) => found,
-            None => named(snapshot, package, message, now).map_err(failed)?,
+            None => named(snapshot, package, message, now, limits).map_err(failed)?,
         };
         (count, files) = found.map_err(|wait| {
             let why = "the package does not show all its files yet";
@@ -300,6 +307,7 @@ fn rows(
     package: &Package,
     ids: &[u64],
     now: i64,
+    limits: &Limits,
 ) -> Result<(Vec<FileRecord>, Option<i64>), EngineError> {
     let since = package.hidden_since(now);
     let mut longest: Option<i64> = None;
@@ -311,7 +319,7 @@ fn rows(
             limit: BATCH,
             ..FileQuery::default()
         };
-        let found = snapshot.index.search(&query, &Limits::none())?;
+        let found = snapshot.index.search(&query, limits)?;
         let last = found.rows.last().map_or(u64::MAX, |row| row.id);
         for row in found.rows {
             while wanted.next_if(|id| *id < row.id).is_some() {}

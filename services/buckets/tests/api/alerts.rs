@@ -1,5 +1,8 @@
 //! `/api/v2/alerts`.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use buckets::Settings;
 use buckets::jobs::{CheckpointPolicy, JobContext, load, rebuild, rebuild_from, remove, status};
 use outbound::WebhookSecret;
@@ -366,6 +369,21 @@ async fn comparison_continues_where_it_has_failed_and_sends_one_message() {
     let named = events[0]["files"].as_array().unwrap();
     assert_eq!((named.len(), &named[99]["fullPath"]), (100, &json!("backup 99")));
     drop(app);
+}
+
+#[actix_web::test]
+async fn search_for_the_files_of_a_message_ends_with_its_attempt() {
+    let fixture = Fixture::new();
+    watch_backups(&fixture, "http://127.0.0.1:9/hook").await;
+    fixture.load_lines(&[&line(BOX, "backup", 1, 1)]);
+    let is_searching = Arc::new(AtomicBool::new(false));
+    let mut served = fixture.clone();
+    served.context.generations =
+        FailingSearches::endless(&fixture.context.generations, 1, &is_searching);
+    let app = served.serve_with("free", private_webhooks()).await;
+    until("the search begins", async || is_searching.load(Ordering::Relaxed)).await;
+    app.server.stop().await;
+    until("the search ends", async || !is_searching.load(Ordering::Relaxed)).await;
 }
 
 #[actix_web::test]

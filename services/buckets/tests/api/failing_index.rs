@@ -1,7 +1,8 @@
 //! An index in which one call fails or does other work first.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use buckets::engine::{
     EngineError, FileIndex, FileList, FileWriter, Generations, HeldLock, IndexSummary, Limits,
@@ -22,6 +23,8 @@ struct Fault {
     left: AtomicUsize,
     /// Work to do in that call, which then succeeds.
     work: Option<Work>,
+    /// Set if that call is a search that runs until it is stopped. The flag is `true` meanwhile.
+    endless: Option<Arc<AtomicBool>>,
 }
 
 type Work = Box<dyn Fn() + Send + Sync>;
@@ -60,6 +63,17 @@ impl FailingSearches {
         Self::with(inner, Call::Search, search, Some(Box::new(work)))
     }
 
+    /// Makes a search run until it is stopped, counted from 1. The flag is `true` meanwhile.
+    pub fn endless(
+        inner: &Arc<dyn Generations>,
+        search: usize,
+        is_running: &Arc<AtomicBool>,
+    ) -> Arc<Self> {
+        let (left, endless) = (AtomicUsize::new(search), Some(Arc::clone(is_running)));
+        let fault = Arc::new(Fault { call: Call::Search, left, work: None, endless });
+        Arc::new(Self { inner: Arc::clone(inner), fault })
+    }
+
     /// Does some work after the given refresh, counted from 1.
     pub fn after_refresh(
         inner: &Arc<dyn Generations>,
@@ -83,7 +97,8 @@ impl FailingSearches {
         number: usize,
         work: Option<Work>,
     ) -> Arc<Self> {
-        let fault = Arc::new(Fault { call, left: AtomicUsize::new(number), work });
+        let left = AtomicUsize::new(number);
+        let fault = Arc::new(Fault { call, left, work, endless: None });
         Arc::new(Self { inner: Arc::clone(inner), fault })
     }
 
@@ -100,10 +115,24 @@ impl Fault {
         }
         match &self.work {
             Some(work) => work(),
+            None if self.endless.is_some() => {}
             None => return Err(EngineError::Broken("a fault".to_owned())),
         }
         Ok(true)
     }
+}
+
+/// Longer than the timeout of a test that waits for the end of an endless search.
+const ENDLESS: Duration = Duration::from_secs(90);
+
+fn until_stopped(is_running: &AtomicBool, limits: &Limits) -> Result<Found, EngineError> {
+    is_running.store(true, Ordering::Relaxed);
+    let begin = Instant::now();
+    while limits.check().is_ok() && begin.elapsed() < ENDLESS {
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+    is_running.store(false, Ordering::Relaxed);
+    Err(EngineError::Stopped)
 }
 
 impl Generations for FailingSearches {
@@ -131,6 +160,9 @@ impl Generations for FailingSearches {
 impl FileIndex for FailingIndex {
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
         if self.fault.reach(Call::Search)? {
+            if let Some(is_running) = &self.fault.endless {
+                return until_stopped(is_running, limits);
+            }
             self.inner.refresh()?;
         }
         self.inner.search(query, limits)
