@@ -12,7 +12,7 @@ use diesel::{Connection, ConnectionError, PgConnection, SqliteConnection};
 
 use crate::displaced::refuse_displaced;
 use crate::sqlite_hook::set_up_connections;
-use crate::target::{MALFORMED, Target, with_option};
+use crate::target::{MALFORMED, Target, split_user, with_option};
 use crate::{DatabaseError, Db, SqliteOptions};
 
 /// PostgreSQL connections that have been idle for longer than this are checked before use.
@@ -219,7 +219,9 @@ pub(crate) fn with_network_limits(url: &str) -> String {
 
 /// Removes parts of the URL from an error message, in particular the password.
 fn redact(message: &str, url: &str) -> String {
-    if let Some(name) = unknown_parameter(message) {
+    // A name in front of an `@` could be part of a password that contains a question mark.
+    let credentials = url.rsplit_once('@').map_or("", |(before, _)| before);
+    if let Some(name) = unknown_parameter(message).filter(|name| !credentials.contains(*name)) {
         return format!("DATABASE_URL has an unknown parameter: {name}");
     }
     let parse_fault =
@@ -229,8 +231,7 @@ fn redact(message: &str, url: &str) -> String {
     }
     let password = url
         .strip_prefix("postgres://")
-        .and_then(|rest| rest.rsplit_once('@'))
-        .and_then(|(user, _)| user.split_once(':'))
+        .and_then(|rest| split_user(rest).0.split_once(':'))
         .map(|(_, password)| password)
         .filter(|password| !password.is_empty());
     match password {
@@ -354,6 +355,8 @@ mod tests {
         assert_eq!(redact("login geheim failed", url), "login *** failed");
         assert_eq!(redact("no user geheim, \"geheim\"", url), "no user ***, \"***\"");
         assert!(!redact("invalid percent-encoded token: \"geheim\"", url).contains("geheim"));
+        let url = "postgres://u:geheim@h/d?application_name=a@b";
+        assert_eq!(redact("login geheim failed", url), "login *** failed");
     }
 
     #[test]

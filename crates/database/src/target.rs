@@ -6,8 +6,8 @@ use crate::{Backend, DatabaseError};
 
 /// The error for a PostgreSQL URL that libpq can't parse, or would parse differently than intended.
 pub(crate) const MALFORMED: &str = "DATABASE_URL is not a well-formed PostgreSQL URL: use \
-    postgres://USER:PASSWORD@HOST:PORT/DATABASE, and encode special characters in the user name \
-    and password, for example @ as %40 and / as %2F";
+    postgres://USER:PASSWORD@HOST:PORT/DATABASE, and encode special characters in the user name, \
+    password and options, for example @ as %40 and / as %2F";
 
 /// The database that a URL points to.
 #[derive(Clone, PartialEq, Eq)]
@@ -38,16 +38,10 @@ impl Target {
                 "DATABASE_URL does not contain a path: use sqlite://PATH".to_owned(),
             )),
             ("sqlite", Some(path)) => Ok(Self::Sqlite(PathBuf::from(path))),
-            ("postgres" | "postgresql", Some(rest)) => {
-                // libpq takes the rest of a password with such characters for the host or the
-                // database, and would quote it in errors.
-                let before_options = rest.rsplit_once('?').map_or(rest, |(before, _)| before);
-                let (user, server) = before_options.split_once('@').unwrap_or(("", before_options));
-                match user.contains('/') || server.contains('@') {
-                    true => Err(DatabaseError::Setup(MALFORMED.to_owned())),
-                    false => Ok(Self::Postgres(format!("postgres://{rest}"))),
-                }
-            }
+            ("postgres" | "postgresql", Some(rest)) => match is_ambiguous(rest) {
+                true => Err(DatabaseError::Setup(MALFORMED.to_owned())),
+                false => Ok(Self::Postgres(format!("postgres://{rest}"))),
+            },
             (_, slashes) if is_scheme(scheme, slashes.is_some()) => {
                 Err(refuse(&format!("not with {scheme}:")))
             }
@@ -78,6 +72,31 @@ impl std::fmt::Debug for Target {
     }
 }
 
+/// Splits off the user name and password from the part of a PostgreSQL URL after `//`. Like libpq,
+/// takes everything before the first `@` for them, even question marks, but not slashes.
+pub(crate) fn split_user(rest: &str) -> (&str, &str) {
+    match rest.split_once('@') {
+        Some((user, server)) if !user.contains('/') => (user, server),
+        _ => ("", rest),
+    }
+}
+
+/// Returns whether the part of a PostgreSQL URL after `//` has special characters that libpq might
+/// interpret differently than intended. It could take the rest of a password for the host, and
+/// would quote it in errors.
+fn is_ambiguous(rest: &str) -> bool {
+    let (user, server) = split_user(rest);
+    let (place, options) = server.split_once('?').unwrap_or((server, ""));
+    // A host with options that contain an `@`.
+    let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_host = |text: &str| text.split_once(':').is_none_or(|(_, port)| is_port(port));
+    let has_host =
+        user.split_once('?').is_some_and(|(host, options)| is_host(host) && options.contains('='));
+    // A password that contains `@` and `?`, with the actual host after it.
+    let has_password = !place.contains('/') && options.contains('@') && options.contains('/');
+    has_host || has_password || place.contains('@')
+}
+
 /// Adds an option such as `sslmode=require` to a PostgreSQL URL.
 ///
 /// ```
@@ -86,11 +105,7 @@ impl std::fmt::Debug for Target {
 /// ```
 pub fn with_option(url: &str, option: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    // Like libpq, we take a question mark in front of the `@` for a part of the password.
-    let server = match rest.split_once(['@', '/']) {
-        Some((user, server)) if rest[user.len()..].starts_with('@') => server,
-        _ => rest,
-    };
+    let (_, server) = split_user(rest);
     let joint = if server.contains('?') { '&' } else { '?' };
     format!("{url}{joint}{option}")
 }
@@ -135,12 +150,20 @@ mod tests {
             "postgres://u:1/b@h/d",
             "postgres://u:a@b/c@h/d",
             "postgres://u:a?b/c@h/d?x=y",
+            "postgres://u:a?b@c@h/d",
+            "postgres://u:a@b?options=c@h/d",
+            // libpq takes everything before the `@` for the user name.
+            "postgres://h?user=u&password=a@b",
+            "postgres://h:5432?user=u&password=a@b",
         ] {
             assert_eq!(refusal(url), MALFORMED);
         }
         for url in [
             "postgres://u:a%40b%2Fc?d@h/d",
             "postgres://h/d?user=a@b",
+            "postgres://u:a@h/d?application_name=b@c?d",
+            "postgres://u:a@h?application_name=b@c",
+            "postgres://u:a?b=c@h/d",
             "postgres:///d?host=/run/postgresql",
             "postgres://%2Frun%2Fpostgresql/d",
         ] {

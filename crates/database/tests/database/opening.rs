@@ -42,6 +42,10 @@ fn malformed_server_url_is_not_in_the_error() {
         "postgres://root:my@geheim@127.0.0.1/notes",
         "postgres://root:12/geheim@127.0.0.1/notes",
         "postgres://root:my@geheim/x@127.0.0.1/notes",
+        "postgres://root:my?x@geheim@127.0.0.1/notes",
+        "postgres://root:1?geheim=/x@127.0.0.1/notes",
+        "postgres://root:my@127.0.0.1/x?geheim=1@127.0.0.1/notes",
+        "postgres://127.0.0.1?user=root&password=my@geheim",
         "postgres://127.0.0.1:geheim/notes",
         "postgres://root:geheim@127.0.0.1:port/notes",
     ] {
