@@ -10,7 +10,7 @@ use diesel::connection::SimpleConnection;
 use diesel::r2d2::R2D2Connection;
 use diesel::{Connection, ConnectionError, PgConnection, SqliteConnection};
 
-use crate::displaced::refuse_displaced;
+use crate::displaced::{refuse_displaced, refuse_replaced};
 use crate::sqlite_hook::set_up_connections;
 use crate::target::{MALFORMED, Target, split_user, with_option};
 use crate::{DatabaseError, Db, SqliteOptions};
@@ -69,6 +69,7 @@ impl Connector {
         // new connection must not put an empty database in its place.
         std::fs::metadata(path).map_err(|error| setup(error.to_string()))?;
         refuse_displaced(path)?;
+        refuse_replaced(path)?;
         // With a leading `./`, SQLite doesn't interpret names like `file:` or `:memory:`.
         let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
         let name = name.to_str().ok_or_else(|| setup("its name is not UTF-8".into()))?;

@@ -1,8 +1,10 @@
 //! Detects that the file of a SQLite database was moved away, removed or emptied while its journals
-//! remain. SQLite would delete the journals of an empty file, and with them committed data of the
-//! database that they belong to.
+//! remain, or replaced while it is in use. SQLite would delete the journals of an empty file, and
+//! with them committed data of the database that they belong to. In a file that replaced another
+//! one, changes would not reach the running server.
 
 use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::DatabaseError;
@@ -49,6 +51,35 @@ pub(crate) fn refuse_displaced(path: &Path) -> Result<(), DatabaseError> {
         path.display(),
         wal.display(),
         shm.display()
+    )))
+}
+
+/// Records the inode of the database file in the lock file of a server or a load. It always has the
+/// same length, so that a new record replaces an earlier one in a single write.
+pub(crate) fn record_inode(lock: &File, inode: u64) {
+    if let Err(error) = lock.write_all_at(format!("{inode:020}\n").as_bytes(), 0) {
+        log::debug!("the lock of the database cannot be written: {error}");
+    }
+}
+
+/// Checks that a server or a load that is using a SQLite database has opened the file that is now
+/// at its path.
+///
+/// # Errors
+/// Returns [`DatabaseError::Setup`] with the remedy.
+pub(crate) fn refuse_replaced(path: &Path) -> Result<(), DatabaseError> {
+    let record = fs::read_to_string(lock_path(path)).unwrap_or_default();
+    let (Ok(opened), Ok(found)) = (record.trim_end().parse::<u64>(), fs::metadata(path)) else {
+        return Ok(());
+    };
+    // Servers that have ended leave their record behind.
+    if found.ino() == opened || !is_locked(path) {
+        return Ok(());
+    }
+    Err(DatabaseError::Setup(format!(
+        "the database {} was replaced, but a server or a load is using the earlier file; nothing \
+         was changed: put that file back, or stop the service before you replace it",
+        path.display()
     )))
 }
 

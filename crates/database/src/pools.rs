@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::connect::{Connector, Role, server_error, with_network_limits};
-use crate::displaced::lock_path;
+use crate::displaced::{lock_path, record_inode};
 use crate::lane::{Lane, Queue};
 use crate::metrics::{self, Observed, PoolState};
 use crate::off_worker::off_worker;
@@ -126,6 +126,7 @@ impl Pools {
                  own DATA_DIR, or use PostgreSQL"
             );
         }
+        self.record_file(&lock);
         match lock.try_lock_shared() {
             Err(TryLockError::WouldBlock) => {
                 let inner = Arc::downgrade(&self.inner);
@@ -146,7 +147,16 @@ impl Pools {
     /// Returns `None` if a server or another caller is using the database, and also for PostgreSQL.
     pub fn lock_out_servers(&self) -> Option<File> {
         let lock = self.server_file()?;
-        lock.try_lock().is_ok().then_some(lock)
+        lock.try_lock().ok()?;
+        self.record_file(&lock);
+        Some(lock)
+    }
+
+    /// Records which file is in use, so that nothing else opens a file that replaces it.
+    fn record_file(&self, lock: &File) {
+        if let Some(inode) = self.inner.pulse.inode() {
+            record_inode(lock, inode);
+        }
     }
 
     /// Opens the lock file that servers use for a SQLite database.

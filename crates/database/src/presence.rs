@@ -100,6 +100,11 @@ impl Presence {
         }
     }
 
+    /// Returns the inode of the SQLite file, or `None` for PostgreSQL.
+    pub fn inode(&self) -> Option<u64> {
+        self.file.as_ref().map(|file| file.identity.1)
+    }
+
     /// Returns an error if another file or none is at the path of the SQLite file. Connections keep
     /// using the file that they opened.
     pub fn file_fault(&self) -> Option<&'static str> {

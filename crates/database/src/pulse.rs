@@ -113,6 +113,11 @@ impl Pulse {
         &self.writability
     }
 
+    /// Returns the inode of the SQLite file, or `None` for PostgreSQL.
+    pub fn inode(&self) -> Option<u64> {
+        self.presence.inode()
+    }
+
     /// Rejects new work while the database isn't responding.
     pub async fn admit(self: &Arc<Self>) -> Result<(), DatabaseError> {
         if !self.hangs.load(Ordering::Relaxed) {

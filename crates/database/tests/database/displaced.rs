@@ -1,4 +1,4 @@
-//! Database files that are missing or empty while the database is in use.
+//! Database files that are missing, empty or replaced while the database is in use.
 
 use std::fs;
 
@@ -63,6 +63,32 @@ fn file_of_a_running_server_is_not_replaced() {
         assert!(text.contains(" is empty, but a server or a load is using it; "), "{text}");
     }
     assert_eq!(file.metadata().unwrap().len(), 0);
+}
+
+#[test]
+fn file_that_replaces_that_of_a_running_server_or_load_is_refused() {
+    let database = Database::in_file();
+    let (file, aside) = (database.file().unwrap(), database.folder().join("aside"));
+    let pools = database.open(&[&NOTES]);
+    database::clear_log(&mut pools.connect().unwrap()).unwrap();
+    fs::copy(&file, &aside).unwrap();
+    for is_load in [false, true] {
+        let pools = database.open(&[&NOTES]);
+        let lock = if is_load { pools.lock_out_servers() } else { None };
+        assert!(lock.is_some() || pools.register_server());
+        drop(database.open(&[&NOTES]));
+        let earlier = database.folder().join("earlier");
+        fs::rename(&file, &earlier).unwrap();
+        fs::rename(&aside, &file).unwrap();
+        for text in refusals(&database) {
+            assert!(text.contains(" was replaced, but a server or a load is using "), "{text}");
+        }
+        assert!(pools.connect().is_err() && pools.connect_reader().is_err());
+        // Once the server or the load has ended, its record has no effect.
+        drop((pools, lock));
+        drop(database.open(&[&NOTES]));
+        fs::rename(&earlier, &aside).unwrap();
+    }
 }
 
 #[test]
