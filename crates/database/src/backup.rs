@@ -33,13 +33,20 @@ fn check_file(path: &Path) -> Result<(), DatabaseError> {
     let target = Target::Sqlite(path.to_owned());
     let connector = Connector { target, sqlite: SqliteOptions::default(), read_only: false };
     let Db::Sqlite(mut conn) = connector.connect(Role::Reader)? else { return Ok(()) };
+    check_pages(&mut conn, path)
+}
+
+/// Reads all pages of a database file, and checks them for corruption.
+pub(crate) fn check_pages(conn: &mut SqliteConnection, path: &Path) -> Result<(), DatabaseError> {
     let found: String =
-        diesel::dsl::sql::<Text>("SELECT quick_check FROM pragma_quick_check LIMIT 1")
-            .get_result(&mut conn)?;
-    match found.as_str() {
-        "ok" => Ok(()),
-        fault => Err(DatabaseError::Setup(format!("{} is damaged: {fault}", path.display()))),
+        diesel::dsl::sql::<Text>("SELECT quick_check FROM pragma_quick_check(1) LIMIT 1")
+            .get_result(conn)?;
+    if found == "ok" {
+        return Ok(());
     }
+    // The first line only names the database.
+    let fault = found.lines().find(|line| !line.starts_with("***")).unwrap_or(&found);
+    Err(DatabaseError::Setup(format!("the database {} is damaged: {fault}", path.display())))
 }
 
 /// Restores a database file to a path that doesn't exist yet, provided that the copy is intact. We

@@ -12,13 +12,16 @@ use clap::error::ErrorKind;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 
-use crate::backup::{copy_file, place_file};
+use crate::backup::{check_pages, copy_file, place_file};
 use crate::connect::{Connector, Role};
 use crate::displaced::{is_empty, refuse_displaced};
 use crate::migrate::{migrate, pending};
 use crate::presence::Presence;
 use crate::target::Target;
 use crate::{Backend, DatabaseError, Db, Migrations, Pools, SqliteOptions};
+
+/// Size of the largest SQLite file whose pages `serve --check` reads, so that it remains quick.
+const MOST_CHECKED: u64 = 64 << 20;
 
 /// Database settings. A service flattens these into its own settings.
 ///
@@ -160,8 +163,8 @@ impl DatabaseSettings {
     /// ```
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Setup`] if `serve` couldn't open it, or if it lacks a table that
-    /// requests need.
+    /// Returns [`DatabaseError::Setup`] if `serve` couldn't open it, if it lacks a table that
+    /// requests need, or if a SQLite file of up to 64 MiB is damaged.
     pub fn preview(
         &self,
         data_dir: &Path,
@@ -169,7 +172,7 @@ impl DatabaseSettings {
         migrations: &[&Migrations],
     ) -> Result<String, DatabaseError> {
         let connector = Connector { read_only: true, ..self.connector(data_dir, name)? };
-        let place = match &connector.target {
+        let mut place = match &connector.target {
             Target::Sqlite(path) => {
                 refuse_displaced(path)?;
                 format!("the SQLite file {}", path.display())
@@ -182,6 +185,11 @@ impl DatabaseSettings {
         let mut db = connector.connect(examining(&connector))?;
         if let (Target::Sqlite(path), Db::Sqlite(conn)) = (&connector.target, &mut db) {
             require_log(conn, path)?;
+            if path.metadata().is_ok_and(|found| found.len() > MOST_CHECKED) {
+                place += ", whose pages were not checked because it is larger than 64 MiB";
+            } else {
+                check_pages(conn, path)?;
+            }
         }
         let migrates = connector.target.backend() == Backend::Sqlite || self.auto_migrate;
         if !migrates {

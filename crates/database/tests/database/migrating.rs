@@ -1,5 +1,6 @@
 //! Migrations of several sources, which are applied once.
 
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use database::{Backend, DatabaseError, DatabaseSettings, Migrations};
@@ -74,6 +75,29 @@ fn preview_names_a_missing_table() {
     let found = database.settings().preview(database.folder(), "notes", &[&NOTES]);
     let text = found.unwrap_err().to_string();
     assert!(text.starts_with("the table counter is missing from the database: "), "{text}");
+}
+
+#[test]
+fn preview_reports_a_damaged_page_unless_the_file_is_large() {
+    use diesel::prelude::*;
+    use diesel::sql_types::BigInt;
+    let database = Database::in_file();
+    let pools = database.open(&[&NOTES]);
+    let mut db = pools.connect().unwrap();
+    database::clear_log(&mut db).unwrap();
+    let start = "(SELECT (rootpage - 1) * page_size FROM sqlite_master, pragma_page_size \
+                 WHERE name = 'note')";
+    let start: i64 = diesel::select(diesel::dsl::sql::<BigInt>(start)).get_result(&mut db).unwrap();
+    drop((db, pools));
+    let preview = || database.settings().preview(database.folder(), "notes", &[&NOTES]);
+    assert!(preview().is_ok());
+    let file = std::fs::File::options().write(true).open(database.file().unwrap()).unwrap();
+    file.write_all_at(&[0xff; 512], u64::try_from(start).unwrap()).unwrap();
+    let text = preview().unwrap_err().to_string();
+    assert!(text.contains("test.db is damaged: ") && text.lines().count() == 1, "{text}");
+    file.set_len(65 << 20).unwrap();
+    let text = preview().unwrap();
+    assert!(text.ends_with(" larger than 64 MiB; its schema is current"), "{text}");
 }
 
 #[test]
