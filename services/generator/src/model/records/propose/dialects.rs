@@ -2,6 +2,7 @@
 
 use sqlparser::ast::Statement;
 use sqlparser::dialect::{Dialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
@@ -36,12 +37,28 @@ fn statements_in(dialect: &dyn Dialect, text: &str) -> Result<Vec<Statement>, St
     parser.parse_statements().map_err(|error| error.to_string())
 }
 
-/// Maximum number of words at one level of parentheses, between two commas.
+/// Maximum number of words between two commas. Parentheses and brackets count as much as the
+/// longest chain in them.
 const MOST_WORDS: usize = 800;
-/// Maximum number of operators at one level of parentheses, between two commas.
+/// Maximum number of operators, counted like words, and of set operators such as `UNION` in a
+/// statement.
 const MOST_OPERATORS: usize = 400;
 /// Characters that operators start with.
-const OPERATORS: &str = "+-*/%<>=!|&^~#:[@?";
+const OPERATORS: &str = "+-*/%<>=!|&^~#:@?";
+
+/// Numbers of words and operators in a row.
+#[derive(Clone, Copy, Default)]
+struct Chain {
+    words: usize,
+    operators: usize,
+}
+
+impl Chain {
+    fn max(self, other: Self) -> Self {
+        let operators = self.operators.max(other.operators);
+        Self { words: self.words.max(other.words), operators }
+    }
+}
 
 /// Returns whether an expression is a chain of more operators than functions can recurse into
 /// without overflowing the stack. The SQL parser only limits the depth of parentheses.
@@ -50,30 +67,48 @@ const OPERATORS: &str = "+-*/%<>=!|&^~#:[@?";
 /// strings and comments end.
 fn is_long_chain(tokens: &[TokenWithSpan]) -> bool {
     let mut outer = Vec::new();
-    let (mut words, mut operators, mut is_operator) = (0_usize, 0_usize, false);
+    // The current chain, and the longest earlier one in the same parentheses.
+    let (mut chain, mut longest) = (Chain::default(), Chain::default());
+    let (mut set_operators, mut is_operator) = (0_usize, false);
     for TokenWithSpan { token, .. } in tokens {
         // Adjacent operators such as `=-` count once.
         let was_operator = std::mem::take(&mut is_operator);
         match token {
-            Token::LParen => {
-                outer.push((words, operators));
-                (words, operators) = (0, 0);
+            Token::LParen | Token::LBracket => {
+                // Subscripts are operators, too.
+                chain.operators += usize::from(*token == Token::LBracket);
+                outer.push((chain, longest));
+                (chain, longest) = (Chain::default(), Chain::default());
             }
-            Token::RParen => (words, operators) = outer.pop().unwrap_or_default(),
-            Token::Comma => (words, operators) = (0, 0),
-            Token::Word(word) => words += usize::from(word.quote_style.is_none()),
+            Token::RParen | Token::RBracket => {
+                let inner = chain.max(longest);
+                (chain, longest) = outer.pop().unwrap_or_default();
+                chain = chain.max(inner);
+            }
+            Token::Comma => {
+                longest = longest.max(chain);
+                chain = Chain::default();
+            }
+            Token::Word(word) => {
+                chain.words += usize::from(word.quote_style.is_none());
+                set_operators += usize::from(is_set_operator(word.keyword));
+            }
             Token::Whitespace(_) => {}
             other => {
                 let text = other.to_string();
                 is_operator = text.starts_with(|letter: char| OPERATORS.contains(letter));
-                operators += usize::from(is_operator && !was_operator);
+                chain.operators += usize::from(is_operator && !was_operator);
             }
         }
-        if words > MOST_WORDS || operators > MOST_OPERATORS {
+        if chain.words > MOST_WORDS || chain.operators.max(set_operators) > MOST_OPERATORS {
             return true;
         }
     }
     false
+}
+
+fn is_set_operator(word: Keyword) -> bool {
+    matches!(word, Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT | Keyword::MINUS)
 }
 
 #[cfg(test)]
@@ -87,6 +122,11 @@ mod tests {
         is_long_chain(&Tokenizer::new(dialect, text).tokenize_with_location().unwrap())
     }
 
+    /// Returns an expression with 101 operators in a row at each of five levels.
+    fn nested(level: fn(&str, &str) -> String) -> String {
+        (0..5).fold("1".to_owned(), |inner, _| level(&inner, &" + 1".repeat(101)))
+    }
+
     #[test]
     fn operators_in_a_row_are_counted_for_each_level() {
         let columns = "a int CHECK (a > 1 AND a < 9 OR a = 5), ".repeat(5_000);
@@ -97,6 +137,12 @@ mod tests {
             ("1".to_owned() + &" + 1".repeat(401), true),
             ("'a'".to_owned() + &" @> 'a'".repeat(401), true),
             ("'a'".to_owned() + &" ?| 'a'".repeat(401), true),
+            ("a".to_owned() + &"[1]".repeat(401), true),
+            ("a".to_owned() + &" || ARRAY[1, 2]".repeat(401), true),
+            (nested(|inner, chain| format!("({inner}{chain})")), true),
+            (nested(|inner, chain| format!("f(1{chain}, ({inner}{chain}), 1)")), true),
+            ("SELECT 1, 2".to_owned() + &" UNION SELECT 1, 2".repeat(401), true),
+            ("ARRAY[a[1] + a[2], a[3] + 4], ".repeat(5_000), false),
             (format!("a text DEFAULT '{}'", text.replace('\'', "''")), false),
             (format!("/* {text} */ a int"), false),
             (")".repeat(500) + &"(".repeat(500), false),
