@@ -86,6 +86,19 @@ fn times_of_day_and_dates_in_other_notations_are_respected_or_reported() {
 }
 
 #[test]
+fn times_of_day_in_other_zones_are_respected() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (a timestamptz NOT NULL
+            CHECK (a > '2024-03-01 23:00:00-05' AND a < '2024-03-05 01:00:00+05'));",
+    );
+    assert_eq!(made.broken, "");
+    for value in made.values("a") {
+        let range = Some("2024-03-02T04:00:00")..Some("2024-03-04T20:00:00");
+        assert!(range.contains(&value.as_str()), "{value}");
+    }
+}
+
+#[test]
 fn excluded_values_that_rows_are_likely_to_have_are_reported() {
     let made = Proposal::sql(
         "CREATE TABLE t (country_code char(2) NOT NULL CHECK (country_code <> 'US'),
