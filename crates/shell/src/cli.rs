@@ -69,8 +69,9 @@ impl CommonCommand {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`require_usable`], [`serve`](crate::serve), [`print_openapi`],
-    /// [`healthcheck`], [`Cli::back_up`] and [`Cli::restore`].
+    /// Returns the same errors as [`preview::distinct`], [`require_usable`],
+    /// [`serve`](crate::serve), [`print_openapi`], [`healthcheck`], [`Cli::back_up`] and
+    /// [`Cli::restore`].
     pub fn run<S: Service, C: Cli>(
         self,
         cli: C,
@@ -78,6 +79,7 @@ impl CommonCommand {
     ) -> anyhow::Result<ExitCode> {
         match self {
             Self::Serve { .. } => {
+                preview::distinct(cli.shell())?;
                 require_usable(&C::INFO, cli.shell())?;
                 serve(cli)
             }

@@ -130,7 +130,7 @@ fn resolved(addresses: &[ListenAddress]) -> anyhow::Result<String> {
 }
 
 /// Returns an error if two listeners would share an address and port.
-fn distinct(settings: &ShellSettings) -> anyhow::Result<()> {
+pub(crate) fn distinct(settings: &ShellSettings) -> anyhow::Result<()> {
     let is_native = settings.tls_mode == TlsMode::Native;
     let tls = settings.tls_bind.iter().filter(|_| is_native);
     let all = settings.bind.iter().chain(tls).chain(&settings.admin_bind);

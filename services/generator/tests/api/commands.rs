@@ -172,6 +172,7 @@ fn server_with_a_wrong_setting_creates_no_database() {
     let file = file.to_str().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let missing =
         [("TLS_MODE", "native"), ("TLS_CERT", "/no/cert.pem"), ("TLS_KEY", "/no/key.pem")];
     let unreadable = [("TLS_MODE", "native"), ("TLS_CERT", file), ("TLS_KEY", file)];
@@ -180,6 +181,10 @@ fn server_with_a_wrong_setting_creates_no_database() {
         (&unreadable, "(TLS_CERT) does not contain a PEM certificate"),
         (&[("BIND", &*taken)], "(BIND): it is in use by another program"),
         (&[("ADMIN_BIND", &*taken)], "(ADMIN_BIND): it is in use by another program"),
+        (
+            &[("BIND", &*free), ("ADMIN_BIND", &*free)],
+            "used twice in BIND, TLS_BIND and ADMIN_BIND",
+        ),
         (&[("BIND", "192.0.2.1:80")], "BIND: cannot listen on 192.0.2.1:80"),
         (&[("BIND", "8081")], "invalid address 8081: use HOST:PORT"),
         (&[("AUTO_MIGRATE", "maybe")], "must be true or false, as in AUTO_MIGRATE=true"),
