@@ -85,11 +85,15 @@ impl KeysCommand {
         match self {
             Self::Issue { owner, plan, until, json } => {
                 let order = IssueOrder { owner: &owner, plan: plan.as_deref(), until };
-                let (key, text) = pools.write_blocking(|db| -> anyhow::Result<_> {
-                    let (key, text) = order.issue(db, owners, now)?;
+                let (key, text, revoked) = pools.write_blocking(|db| -> anyhow::Result<_> {
+                    let (key, text, revoked) = order.issue(db, owners, now)?;
                     owners.record(db, "keys issue", &key.owner, &format!("key {}", key.id))?;
-                    Ok((key, text))
+                    Ok((key, text, revoked))
                 })?;
+                if revoked > 0 {
+                    let owner = &key.owner;
+                    log::info!(target: "notice", "{revoked} older key(s) of {owner} revoked");
+                }
                 print_new(out, &key, &text, json, "issued")?;
             }
             Self::List { json } => {
@@ -129,7 +133,13 @@ struct IssueOrder<'a> {
 }
 
 impl IssueOrder<'_> {
-    fn issue(&self, db: &mut Db, owners: &dyn Owners, now: i64) -> anyhow::Result<(Key, String)> {
+    /// Returns the key, its text, and the number of older keys that were revoked.
+    fn issue(
+        &self,
+        db: &mut Db,
+        owners: &dyn Owners,
+        now: i64,
+    ) -> anyhow::Result<(Key, String, usize)> {
         if self.until.is_some_and(|end| end <= now) {
             bail!("--until must be in the future");
         }
@@ -139,13 +149,10 @@ impl IssueOrder<'_> {
         };
         let owner = owners.canonical(db, self.owner)?;
         if owners.one_live_key() {
-            let (key, text, ended) = issue_only(db, &owner, plan, self.until, None, now)?;
-            if ended > 0 {
-                log::info!(target: "notice", "{ended} older key(s) of {owner} revoked");
-            }
-            return Ok((key, text));
+            return Ok(issue_only(db, &owner, plan, self.until, None, now)?);
         }
-        Ok(issue(db, &owner, plan, self.until, now)?)
+        let (key, text) = issue(db, &owner, plan, self.until, now)?;
+        Ok((key, text, 0))
     }
 }
 

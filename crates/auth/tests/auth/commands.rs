@@ -5,6 +5,7 @@ use auth::{AnyOwner, KeysCommand, NoColumns, Owners, Plan, PlanColumns, PlansCom
 use clap::Parser;
 use database::{Db, Pools};
 use diesel::prelude::*;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::House;
@@ -61,6 +62,41 @@ impl Owners for Subscribers {
     fn one_live_key(&self) -> bool {
         true
     }
+}
+
+/// A service with one live key per owner, and an audit log that fails unless this is true.
+struct Audited(bool);
+
+impl Owners for Audited {
+    fn canonical(&self, _: &mut Db, owner: &str) -> anyhow::Result<String> {
+        Ok(owner.to_owned())
+    }
+
+    fn one_live_key(&self) -> bool {
+        true
+    }
+
+    fn record(&self, _: &mut Db, _: &str, _: &str, _: &str) -> anyhow::Result<()> {
+        anyhow::ensure!(self.0, "the change cannot be recorded");
+        Ok(())
+    }
+}
+
+/// Keeps the texts of all log lines.
+struct Lines(Mutex<Vec<String>>);
+
+static LINES: Lines = Lines(Mutex::new(Vec::new()));
+
+impl log::Log for Lines {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        self.0.lock().push(record.args().to_string());
+    }
+
+    fn flush(&self) {}
 }
 
 const FREE: AnyOwner = AnyOwner { default_plan: Some("free") };
@@ -154,6 +190,22 @@ fn owner_must_exist_and_has_one_live_key() {
     let error =
         run(&house, &pools, &Subscribers, "keys issue ann@example.com --plan free").unwrap_err();
     assert_eq!(error.to_string(), "this service's keys do not have plans: remove --plan");
+}
+
+#[test]
+fn revoked_keys_are_reported_after_the_change_is_committed() {
+    log::set_logger(&LINES).unwrap();
+    log::set_max_level(log::LevelFilter::Info);
+    let (house, pools) = with_plans();
+    let issue = |is_recorded| run(&house, &pools, &Audited(is_recorded), "keys issue carl");
+    let is_reported = || LINES.0.lock().iter().any(|line| line == "1 older key(s) of carl revoked");
+    issue(true).unwrap();
+    assert_eq!(issue(false).unwrap_err().to_string(), "the change cannot be recorded");
+    assert!(!is_reported());
+    let keys = pools.read_blocking(auth::list_keys).unwrap();
+    assert_eq!((keys.len(), keys[0].state(house.now()).as_str()), (1, "live"));
+    issue(true).unwrap();
+    assert!(is_reported());
 }
 
 #[test]
