@@ -39,7 +39,7 @@ fn check_file(path: &Path) -> Result<(), DatabaseError> {
 /// Reads all pages of a database file, and checks them for corruption.
 pub(crate) fn check_pages(conn: &mut SqliteConnection, path: &Path) -> Result<(), DatabaseError> {
     let found: String =
-        diesel::dsl::sql::<Text>("SELECT quick_check FROM pragma_quick_check(1) LIMIT 1")
+        diesel::dsl::sql::<Text>("SELECT quick_check FROM pragma_quick_check LIMIT 1")
             .get_result(conn)?;
     if found == "ok" {
         return Ok(());

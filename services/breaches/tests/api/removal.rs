@@ -138,7 +138,7 @@ async fn interrupted_purge_is_continued_once_and_doctor_counts_its_links() {
     assert!(!resume_purge(&app.context).unwrap(), "its process may be alive");
     app.clock.advance(1);
     let context = [app.context.clone(), app.context.clone()];
-    let resume = context.map(|context| std::thread::spawn(move || resume_purge(&context).unwrap()));
+    let resume = context.map(|context| thread::spawn(move || resume_purge(&context).unwrap()));
     let resumed = resume.map(|thread| usize::from(thread.join().unwrap()));
     assert_eq!(resumed.iter().sum::<usize>(), 1, "one of two replicas continues it");
     assert_eq!((links(&app).await, doctor().is_sound()), ([0, 0], true));
@@ -162,8 +162,7 @@ async fn missing_purge_of_a_retired_breach_is_begun_once() {
             _ => drop(app.import(&json!([beta])).await),
         }
         let context = [app.context.clone(), app.context.clone()];
-        let resume =
-            context.map(|context| std::thread::spawn(move || resume_purge(&context).unwrap()));
+        let resume = context.map(|context| thread::spawn(move || resume_purge(&context).unwrap()));
         let resumed = resume.map(|thread| usize::from(thread.join().unwrap()));
         assert_eq!((resumed.iter().sum::<usize>(), links(&app).await), (1, left), "{name}");
     }

@@ -221,7 +221,7 @@ async fn load_without_new_links_keeps_the_catalogue_version() {
     let mut versions = Vec::new();
     for address in ["new@example.com", "new@example.com", "newer@example.com"] {
         app.load("Alpha", address).await;
-        versions.push(app.change(breaches::store::versions::current).await.catalogue);
+        versions.push(app.change(versions::current).await.catalogue);
     }
     assert_eq!(versions[0], versions[1]);
     assert_eq!(versions[1] + 1, versions[2]);

@@ -11,7 +11,7 @@ use crate::store::buckets;
 
 /// Minimum number of lines for the share of bad lines to matter.
 const JUDGED_FROM: u64 = 100;
-/// What to do if a rebuild is refused.
+/// Advice if a rebuild is refused.
 const REMEDY: &str = "provide the whole list, or use load, which adds what can be read";
 
 impl Intake {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use buckets::engine::{
     EngineError, FileIndex, FileList, FileWriter, Generations, HeldLock, IndexSummary, Limits,
@@ -122,13 +122,14 @@ impl Fault {
     }
 }
 
-/// Longer than the timeout of a test that waits for the end of an endless search.
-const ENDLESS: Duration = Duration::from_secs(90);
+/// Number of pauses of 5 ms in an endless search: longer than the timeout of a test that waits for its
+/// end.
+const ENDLESS: usize = 18_000;
 
 fn until_stopped(is_running: &AtomicBool, limits: &Limits) -> Result<Found, EngineError> {
     is_running.store(true, Ordering::Relaxed);
-    let begin = Instant::now();
-    while limits.check().is_ok() && begin.elapsed() < ENDLESS {
+    let mut pauses = 0..ENDLESS;
+    while limits.check().is_ok() && pauses.next().is_some() {
         std::thread::park_timeout(Duration::from_millis(5));
     }
     is_running.store(false, Ordering::Relaxed);

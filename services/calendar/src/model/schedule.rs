@@ -371,8 +371,11 @@ mod tests {
             let schedule = Schedule::new(new_york.clone(), false, day(start), end).unwrap();
             let case = format!("{start} {end:?}");
             assert_eq!(shown(schedule.end_local), format!("2027-03-14 {expected}"), "{case}");
-            let (first, last) = (Some(day(start)), Some(end));
-            let change = ScheduleChange { start: first, end: last, ..ScheduleChange::default() };
+            let change = ScheduleChange {
+                start: Some(day(start)),
+                end: Some(end),
+                ..ScheduleChange::default()
+            };
             assert_eq!(change.is_backwards(&schedule), end == day("01:00"), "{case}");
             let given = change.as_given(&schedule);
             assert_eq!(shown(given.start_local), format!("2027-03-14 {start}:00"), "{case}");

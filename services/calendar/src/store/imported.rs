@@ -152,7 +152,8 @@ pub fn forget_overrides(db: &mut Db, uid: &str) -> Result<(), DatabaseError> {
         override_revisions(db, uid)?.into_iter().map(|(name, _)| name).collect();
     // Another UID can start with this one.
     names.retain(|name| occurrence_of(name).is_some_and(|(own, _)| own == uid));
-    names.extend(names.clone().iter().map(|name| written(name)));
+    let states: Vec<String> = names.iter().map(|name| written(name)).collect();
+    names.extend(states);
     for some in names.chunks(AT_ONCE) {
         let mut sql = Sql::new(db, "delete from imported_revisions where name in ");
         sql.texts(some.iter().map(String::as_str));
