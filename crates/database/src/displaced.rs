@@ -6,8 +6,14 @@
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::DatabaseError;
+
+/// How often an exclusive lock is attempted. See [`try_lock_alone`].
+const ATTEMPTS: usize = 10;
+/// Pause between two attempts.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Returns the path of the lock file that servers use for a SQLite database.
 pub(crate) fn lock_path(path: &Path) -> PathBuf {
@@ -88,8 +94,39 @@ fn is_vacant(path: &Path) -> bool {
     is_empty(path) || matches!(path.try_exists(), Ok(false))
 }
 
+/// Takes the lock of a database exclusively. Makes several attempts, because another process might
+/// have taken the lock only to find out whether it is in use.
+pub(crate) fn try_lock_alone(lock: &File) -> Result<(), TryLockError> {
+    for _ in 1..ATTEMPTS {
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            tried => return tried,
+        }
+    }
+    lock.try_lock()
+}
+
 /// Returns whether a server or a load holds the lock of a database.
 fn is_locked(path: &Path) -> bool {
     let lock = File::options().write(true).open(lock_path(path));
-    lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+    lock.is_ok_and(|lock| matches!(try_lock_alone(&lock), Err(TryLockError::WouldBlock)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn concurrent_checks_do_not_take_each_other_for_servers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let server = File::create(lock_path(&path)).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| assert!((0..500).all(|_| !is_locked(&path))));
+            }
+        });
+        server.lock_shared().unwrap();
+        assert!(is_locked(&path));
+    }
 }

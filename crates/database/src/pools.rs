@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::connect::{Connector, Role, server_error, with_network_limits};
-use crate::displaced::{lock_path, record_inode};
+use crate::displaced::{lock_path, record_inode, try_lock_alone};
 use crate::lane::{Lane, Queue};
 use crate::metrics::{self, Observed, PoolState};
 use crate::off_worker::off_worker;
@@ -115,7 +115,7 @@ impl Pools {
     /// lock can't be taken, but isn't needed either because nothing is written.
     pub fn register_server(&self) -> bool {
         let Some(lock) = self.server_file() else { return true };
-        let is_alone = !matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
+        let is_alone = !matches!(try_lock_alone(&lock), Err(TryLockError::WouldBlock));
         if is_alone {
             // Downgrade to a shared lock, so that other servers can take it, too.
             let _ = lock.unlock();
@@ -147,7 +147,7 @@ impl Pools {
     /// Returns `None` if a server or another caller is using the database, and also for PostgreSQL.
     pub fn lock_out_servers(&self) -> Option<File> {
         let lock = self.server_file()?;
-        lock.try_lock().ok()?;
+        try_lock_alone(&lock).ok()?;
         self.record_file(&lock);
         Some(lock)
     }
