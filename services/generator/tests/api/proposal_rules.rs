@@ -99,6 +99,24 @@ fn times_of_day_in_other_zones_are_respected() {
 }
 
 #[test]
+fn bounds_in_other_zones_leave_all_days_that_satisfy_them() {
+    for (checks, first, last) in [
+        ("a >= '2024-03-01 00:00:00-05' AND a < '2024-03-03 00:00:00-05'", 2, 2),
+        ("a > '2024-03-01 01:00:00+05' AND a < '2024-03-04 01:00:00+05'", 2, 3),
+        ("a >= '2024-03-01 23:00:00-05' AND a <= '2024-03-05 23:00:00+05'", 3, 4),
+    ] {
+        let made =
+            Proposal::sql(&format!("CREATE TABLE t (a timestamptz NOT NULL CHECK ({checks}));"));
+        let field = &made.fields(0)[0];
+        let days = [first, last].map(|day| json!(format!("2024-03-0{day}")));
+        assert_eq!(
+            (made.broken.as_str(), [&field["min"], &field["max"]]),
+            ("", [&days[0], &days[1]])
+        );
+    }
+}
+
+#[test]
 fn excluded_values_that_rows_are_likely_to_have_are_reported() {
     let made = Proposal::sql(
         "CREATE TABLE t (country_code char(2) NOT NULL CHECK (country_code <> 'US'),

@@ -56,17 +56,17 @@ impl Column {
     pub fn limit_days(&mut self, op: &Op, text: &str) -> bool {
         let Some((day, time)) = text.split_at_checked(DAY) else { return false };
         // Midnight of the same day is too early for a later time. West of UTC, the next midnight
-        // can be, too. East of UTC, the time can be on the day before.
+        // can be, too. The last timestamp is at midnight, which is early enough in all zones.
         let is_nonzero = |text: &str| text.contains(|letter: char| matches!(letter, '1'..='9'));
-        let offset = time.find(['+', '-']).map_or("", |at| &time[at..]);
-        let [west, east] =
-            ['-', '+'].map(|sign| i64::from(offset.starts_with(sign) && is_nonzero(offset)));
+        let (clock, offset) = time.split_at(time.find(['+', '-']).unwrap_or(time.len()));
+        let is_west = offset.starts_with('-') && is_nonzero(offset);
+        let west = i64::from(is_west && is_nonzero(clock));
         let late = i64::from(is_nonzero(time));
         let (limit, days): (fn(&mut Self, String), i64) = match op {
             Op::Gt => (Self::begin_at, 1 + west),
             Op::GtEq => (Self::begin_at, late + west),
-            Op::LtEq => (Self::end_by, -late - east),
-            Op::Lt => (Self::end_by, -1 - east),
+            Op::LtEq => (Self::end_by, -late),
+            Op::Lt => (Self::end_by, -1),
             _ => return false,
         };
         let Some(day) = moved(day, days) else { return false };
