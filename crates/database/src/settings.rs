@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use diesel::prelude::*;
-use diesel::sql_types::Text;
+use diesel::sql_types::{BigInt, Text};
 
 use crate::backup::{check_pages, copy_file, place_file};
 use crate::connect::{Connector, Role};
@@ -20,8 +20,8 @@ use crate::presence::Presence;
 use crate::target::Target;
 use crate::{Backend, DatabaseError, Db, Migrations, Pools, SqliteOptions};
 
-/// Size of the largest SQLite file whose pages `serve --check` reads, so that it remains quick.
-const MOST_CHECKED: u64 = 64 << 20;
+/// Size of the largest SQLite database whose pages `serve --check` reads, so that it remains quick.
+const MOST_CHECKED: i64 = 64 << 20;
 
 /// Database settings. A service flattens these into its own settings.
 ///
@@ -164,7 +164,7 @@ impl DatabaseSettings {
     ///
     /// # Errors
     /// Returns [`DatabaseError::Setup`] if `serve` couldn't open it, if it lacks a table that
-    /// requests need, or if a SQLite file of up to 64 MiB is damaged.
+    /// requests need, or if a SQLite database of up to 64 MiB is damaged.
     pub fn preview(
         &self,
         data_dir: &Path,
@@ -185,8 +185,13 @@ impl DatabaseSettings {
         let mut db = connector.connect(examining(&connector))?;
         if let (Target::Sqlite(path), Db::Sqlite(conn)) = (&connector.target, &mut db) {
             require_log(conn, path)?;
-            if path.metadata().is_ok_and(|found| found.len() > MOST_CHECKED) {
-                place += ", whose pages were not checked because it is larger than 64 MiB";
+            // While a load is running, most pages can be in the write-ahead log.
+            let bytes: i64 = diesel::dsl::sql::<BigInt>(
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+            )
+            .get_result(conn)?;
+            if bytes > MOST_CHECKED {
+                place += ", whose pages were not checked because they exceed 64 MiB";
             } else {
                 check_pages(conn, path)?;
             }
