@@ -6,6 +6,7 @@ use super::column::Column;
 use super::days::moved;
 use super::existing::{Existing, named};
 use super::qualified::of_text;
+use super::ranges::days_until_midnight;
 
 /// A partition, which contains some of the rows of another table.
 pub struct Partition {
@@ -218,13 +219,14 @@ fn days(mut ranges: Vec<Range>) -> Option<Range> {
         }
     }
     let (_, (from, to)) = successive.into_iter().max_by_key(|(number, _)| *number)?;
+    let late = from.as_deref().and_then(|text| text.get(DAY..)).map_or(0, days_until_midnight);
     // A time may be in another zone, so its day isn't used as a whole.
     let day = |edge: Option<String>, [midnight, other]: [i64; 2]| match edge {
         Some(text) if text.len() == DAY => moved(&text, midnight).map(Some),
         Some(text) => moved(text.get(..DAY)?, other).map(Some),
         None => Some(None),
     };
-    let (first, last) = (day(from, [0, 1])?, day(to, [-1, -2])?);
+    let (first, last) = (day(from, [0, late])?, day(to, [-1, -2])?);
     let is_empty = first.is_some() && last.is_some() && first > last;
     (!is_empty).then_some((first, last))
 }
@@ -235,7 +237,7 @@ mod tests {
 
     #[test]
     fn days_are_those_of_successive_partitions() {
-        let cases: [(&[&str], Option<[&str; 2]>); 7] = [
+        let cases: [(&[&str], Option<[&str; 2]>); 8] = [
             (&["('2024-01-01') TO ('2024-02-01')"], Some(["2024-01-01", "2024-01-31"])),
             (
                 &[
@@ -255,6 +257,7 @@ mod tests {
                 &["('2024-01-01 00:00:00-05') TO ('2024-02-01 00:00:00-05')"],
                 Some(["2024-01-02", "2024-01-30"]),
             ),
+            (&["('2024-01-01 23:00:00-05') TO ('2024-02-01')"], Some(["2024-01-03", "2024-01-31"])),
             (&["('2024-01-01 00:00:00') TO ('2024-01-01 06:00:00')"], None),
             (&["(1) TO (100)"], None),
         ];

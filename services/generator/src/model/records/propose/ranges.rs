@@ -55,17 +55,12 @@ impl Column {
     /// neither.
     pub fn limit_days(&mut self, op: &Op, text: &str) -> bool {
         let Some((day, time)) = text.split_at_checked(DAY) else { return false };
-        // Midnight of the same day is too early for a later time. West of UTC, the next midnight
-        // can be, too. The last timestamp is at midnight, which is early enough in all zones.
-        let is_nonzero = |text: &str| text.contains(|letter: char| matches!(letter, '1'..='9'));
-        let (clock, offset) = time.split_at(time.find(['+', '-']).unwrap_or(time.len()));
-        let is_west = offset.starts_with('-') && is_nonzero(offset);
-        let west = i64::from(is_west && is_nonzero(clock));
-        let late = i64::from(is_nonzero(time));
+        let late = days_until_midnight(time);
+        // The last timestamp is at midnight, which is early enough in all zones.
         let (limit, days): (fn(&mut Self, String), i64) = match op {
-            Op::Gt => (Self::begin_at, 1 + west),
-            Op::GtEq => (Self::begin_at, late + west),
-            Op::LtEq => (Self::end_by, -late),
+            Op::Gt => (Self::begin_at, late.max(1)),
+            Op::GtEq => (Self::begin_at, late),
+            Op::LtEq => (Self::end_by, -late.min(1)),
             Op::Lt => (Self::end_by, -1),
             _ => return false,
         };
@@ -84,4 +79,14 @@ impl Column {
     pub fn end_by(&mut self, day: String) {
         self.days.1 = self.days.1.take().into_iter().chain([day]).min();
     }
+}
+
+/// Returns how many days to add to a timestamp's day so that midnight in UTC isn't before the
+/// timestamp. `time` is its time of day with an optional offset.
+pub fn days_until_midnight(time: &str) -> i64 {
+    let is_nonzero = |text: &str| text.contains(|letter: char| matches!(letter, '1'..='9'));
+    let (clock, offset) = time.split_at(time.find(['+', '-']).unwrap_or(time.len()));
+    // West of UTC, even the next midnight can be too early.
+    let is_west = offset.starts_with('-') && is_nonzero(offset);
+    i64::from(is_nonzero(time)) + i64::from(is_west && is_nonzero(clock))
 }
