@@ -15,7 +15,7 @@ use crate::model::revision::Revision;
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::series_ids::local_day;
 use crate::store::series as stored;
-use crate::store::{events, external_ids, imported};
+use crate::store::{events, external_ids, imported, imported_states};
 
 /// Returns whether an earlier import had a later revision of this entry, or of the series it
 /// overrides. `series` is the state from the first pass, by UID.
@@ -55,9 +55,10 @@ pub fn note_override(
     let is_written = matches!(outcome, Outcome::Created | Outcome::Updated);
     if is_written
         && revision.is_some()
-        && let (Some(name), Some(event)) = (&entry.replaces, events::find(db, event)?)
+        && entry.replaces.is_some()
+        && let Some(event) = events::find(db, event)?
     {
-        imported::note_written(db, (name, None), &event)?;
+        imported_states::note_override(db, &event)?;
     }
     Ok(())
 }
@@ -91,7 +92,7 @@ pub fn later_overrides(
 fn take_back(db: &mut Db, uid: &str, name: &str) -> Result<bool, Error> {
     let stored = stored_name(db, (None, false), uid, name)?;
     let Some(event) = events::find_by_external_id(db, &stored)? else { return Ok(false) };
-    let is_forgotten = imported::as_written(db, name, &event)?.is_some();
+    let is_forgotten = imported_states::take_override(db, &event)?;
     if is_forgotten {
         imported::forget_revision(db, name)?;
     }

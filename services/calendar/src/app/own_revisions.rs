@@ -7,8 +7,9 @@ use database::Db;
 use crate::error::Error;
 use crate::ical::{Entry, Occurrence};
 use crate::model::event::Event;
-use crate::model::revision::{Revision, alone, own_entry};
-use crate::store::{events, imported, series, series_revisions};
+use crate::model::revision::Revision;
+use crate::store::imported_states::{self, Edit};
+use crate::store::{events, series, series_revisions};
 
 /// The warning for an entry that is older than its event.
 pub const LATER: &str =
@@ -80,21 +81,20 @@ impl OwnRevision {
         event: &Event,
         occurrence: &Occurrence,
     ) -> Result<bool, Error> {
-        let name = own_entry(event.id);
-        let Some(written) = imported::as_written(db, &name, event)? else { return Ok(false) };
-        let Some(known) = imported::revision(db, &alone(&name))? else { return Ok(false) };
-        let is_edited = written.stamped != Some(occurrence.fingerprint());
+        let Some(last) = imported_states::edit(db, event)? else { return Ok(false) };
+        let known = last.revision;
+        let is_edited = last.original != Some(occurrence.fingerprint());
         Ok(known.is_older_than(&self.in_file) || (is_edited && !self.in_file.is_older_than(&known)))
     }
 
     /// Records that the entry has changed an event. `old` and `shown` are the event and its content
     /// before that.
     pub fn note(&self, db: &mut Db, old: &Event, shown: Option<&Occurrence>) -> Result<(), Error> {
-        let before = match self.is_before(Some(old)) {
-            true => imported::as_written(db, &own_entry(old.id), old)?.and_then(|one| one.stamped),
+        let original = match self.is_before(Some(old)) {
+            true => imported_states::edit(db, old)?.and_then(|last| last.original),
             false => shown.map(Occurrence::fingerprint),
         };
-        self.record(db, old.id, before)
+        self.record(db, old.id, original)
     }
 
     /// Records that the entry has created an event.
@@ -102,11 +102,10 @@ impl OwnRevision {
         self.record(db, event, None)
     }
 
-    fn record(&self, db: &mut Db, event: i64, before: Option<i64>) -> Result<(), Error> {
-        let (name, event) = (own_entry(event), events::find(db, event)?);
-        if let Some(event) = event {
-            imported::note_written(db, (&name, before), &event)?;
-            imported::replace_revision(db, &alone(&name), self.in_file)?;
+    fn record(&self, db: &mut Db, event: i64, original: Option<i64>) -> Result<(), Error> {
+        if let Some(event) = events::find(db, event)? {
+            let edit = Edit { original, revision: self.in_file };
+            imported_states::note_edit(db, &event, &edit)?;
         }
         Ok(())
     }

@@ -8,18 +8,6 @@ pub fn alone(uid: &str) -> String {
     format!("{uid}~")
 }
 
-/// Returns the key for the state of an event after an import wrote it. `name` is the occurrence id of
-/// an override that came along with its series, or an [`own_entry`]. UIDs don't contain control
-/// characters.
-pub fn written(name: &str) -> String {
-    format!("\u{1}{name}")
-}
-
-/// Returns the name of the entries that this calendar wrote for an event.
-pub fn own_entry(event: i64) -> String {
-    written(&event.to_string())
-}
-
 /// An entry's revision (RFC 5546, 2.1.5). Times are local times expressed as Unix seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Revision {

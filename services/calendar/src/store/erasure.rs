@@ -12,7 +12,6 @@ use super::{
 };
 use crate::model::event::{Event, Links};
 use crate::model::linked::Linked;
-use crate::model::revision::own_entry;
 use crate::model::series_ids::{local_day, occurrence_of};
 
 /// Tables with an image column.
@@ -57,7 +56,6 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
             }
         }
     }
-    imported::forget_revision(db, &own_entry(id))?;
     forget_texts(db, id)?;
     log_change(db, id, None)?;
     // If the event has a tombstone, its id must not be reused.

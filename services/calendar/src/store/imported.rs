@@ -5,8 +5,7 @@ use diesel::prelude::*;
 
 use super::schema::{calendar_identity, imported_events, imported_revisions};
 use super::sql::Sql;
-use crate::model::event::Event;
-use crate::model::revision::{Revision, alone, written};
+use crate::model::revision::{Revision, alone};
 use crate::model::series_ids::occurrence_of;
 
 /// Number of revisions to delete per statement.
@@ -140,7 +139,7 @@ pub fn revision(db: &mut Db, name: &str) -> Result<Option<Revision>, DatabaseErr
 
 /// Deletes the recorded revisions of an event's entries.
 pub fn forget_revision(db: &mut Db, name: &str) -> Result<(), DatabaseError> {
-    for name in [name, &alone(name), &written(name)] {
+    for name in [name, &alone(name)] {
         diesel::delete(imported_revisions::table.find(name)).execute(db)?;
     }
     Ok(())
@@ -152,37 +151,12 @@ pub fn forget_overrides(db: &mut Db, uid: &str) -> Result<(), DatabaseError> {
         override_revisions(db, uid)?.into_iter().map(|(name, _)| name).collect();
     // Another UID can start with this one.
     names.retain(|name| occurrence_of(name).is_some_and(|(own, _)| own == uid));
-    let states: Vec<String> = names.iter().map(|name| written(name)).collect();
-    names.extend(states);
     for some in names.chunks(AT_ONCE) {
         let mut sql = Sql::new(db, "delete from imported_revisions where name in ");
         sql.texts(some.iter().map(String::as_str));
         sql.execute(db)?;
     }
     Ok(())
-}
-
-/// Records the state of an event that an import has just written. See [`written`] for `name`.
-/// `before` is a fingerprint of the event's previous content.
-pub fn note_written(
-    db: &mut Db,
-    (name, before): (&str, Option<i64>),
-    event: &Event,
-) -> Result<(), DatabaseError> {
-    let (sequence, modified) = (Some(event.sequence), Some(event.modified_utc));
-    replace_revision(db, &written(name), Revision { sequence, modified, stamped: before })
-}
-
-/// Returns what [`note_written`] recorded, unless the event has changed since. The fingerprint is in
-/// `stamped`.
-pub fn as_written(
-    db: &mut Db,
-    name: &str,
-    event: &Event,
-) -> Result<Option<Revision>, DatabaseError> {
-    let state = (Some(event.sequence), Some(event.modified_utc));
-    let known = revision(db, &written(name))?;
-    Ok(known.filter(|known| (known.sequence, known.modified) == state))
 }
 
 /// The name in the row that holds the highest SEQUENCE of all erased events. Entries never have an
@@ -238,11 +212,6 @@ pub fn note_revision(db: &mut Db, name: &str, revision: Revision) -> Result<(), 
     if known == Some(revision) {
         return Ok(());
     }
-    replace_revision(db, name, revision)
-}
-
-/// Records a revision, replacing any other one.
-pub fn replace_revision(db: &mut Db, name: &str, revision: Revision) -> Result<(), DatabaseError> {
     let number = |number: Option<i64>| number.map_or("null".to_owned(), |n| n.to_string());
     let text = "insert into imported_revisions (name, sequence, modified, stamped) values (";
     let mut sql = Sql::new(db, text);

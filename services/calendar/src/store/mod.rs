@@ -15,6 +15,7 @@ pub(crate) mod external_ids;
 pub(crate) mod feeds;
 pub(crate) mod images;
 pub(crate) mod imported;
+pub(crate) mod imported_states;
 pub(crate) mod included;
 pub(crate) mod kept_answers;
 pub(crate) mod linked_post_list;

@@ -123,6 +123,18 @@ diesel::table! {
 }
 
 diesel::table! {
+    imported_edits (event_id) {
+        event_id -> BigInt,
+        sequence -> BigInt,
+        modified -> BigInt,
+        original -> Nullable<BigInt>,
+        file_sequence -> Nullable<BigInt>,
+        file_modified -> Nullable<BigInt>,
+        file_stamped -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
     imported_events (event_id) {
         event_id -> BigInt,
         moment -> Nullable<Text>,
@@ -139,6 +151,14 @@ diesel::table! {
         collection -> Text,
         slug -> Text,
         item_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    imported_overrides (event_id) {
+        event_id -> BigInt,
+        sequence -> BigInt,
+        modified -> BigInt,
     }
 }
 

@@ -111,6 +111,7 @@ async fn override_that_its_own_file_lacks_later_is_taken_back_unless_a_user_chan
             all.push(format!("202704{day:02}T150000Z {id} Mine"));
         }
         assert_eq!(listed(&app).await, all, "{day} {is_changed}");
+        assert_eq!(app.rows("imported_overrides"), i64::from(is_changed), "{day}");
     }
 }
 

@@ -92,12 +92,19 @@ async fn fill(program: &Program) {
     let last = json!({"title": "Last", "start_date": "2041-05-01", "end_date": "2041-05-01"});
     let last = create(&server, "/events", last).await;
     call(&server, "DELETE", &format!("/events/{last}?force=true"), ADMIN_KEY, json!({})).await;
+    let feed = format!("{ROOT}/ical?start_date=2041-05-01&end_date=2041-05-02");
+    let feed = String::from_utf8(server.get(&feed).answer().await.body).unwrap();
     server.stop();
     let folder = Folder::new();
+    let file = folder.join("own.ics");
+    std::fs::write(&file, feed.replace("SUMMARY:Own", "SUMMARY:Edited")).unwrap();
+    program.done(&["import", file.to_str().unwrap()]);
     let file = folder.join("club.ics");
     let calendar = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:a@b\r\nSEQUENCE:2\r\n\
         DTSTAMP:20270101T000000Z\r\nCLASS:PRIVATE\r\nDTSTART:20200601T100000Z\r\nRRULE:FREQ=DAILY;COUNT=2\r\n\
-        SUMMARY:Club\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+        SUMMARY:Club\r\nEND:VEVENT\r\nBEGIN:VEVENT\r\nUID:a@b\r\nSEQUENCE:2\r\n\
+        DTSTAMP:20270101T000000Z\r\nCLASS:PRIVATE\r\nRECURRENCE-ID:20200602T100000Z\r\n\
+        DTSTART:20200602T120000Z\r\nSUMMARY:Later\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
     std::fs::write(&file, calendar).unwrap();
     program.done(&["import", file.to_str().unwrap()]);
     let peer = HttpPeer::start(|request| {
@@ -188,7 +195,7 @@ async fn loaded_export_gives_the_same_answers_on_either_database() {
     let answers = walk(&first).await;
     let exported = first.json(&["export", &file]);
     // Every table has rows.
-    assert_eq!(exported["rows"].as_object().unwrap().len(), 22, "{exported}");
+    assert_eq!(exported["rows"].as_object().unwrap().len(), 24, "{exported}");
     assert_eq!(
         (exported["files"].clone(), exported["missing_files"].clone()),
         (json!(1), json!(0))

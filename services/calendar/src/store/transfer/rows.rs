@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::carried::{Carried, ROWS, carried};
 use crate::store::schema::{
     entities, event_moves, event_organizers, event_statuses, event_terms, event_tombstones,
-    event_venues, events, former_slugs, images, imported_events, imported_revisions, organizers,
-    series, series_events, site_items, subscribed_events, subscriptions, terms, users, venues,
+    event_venues, events, former_slugs, images, imported_edits, imported_events,
+    imported_overrides, imported_revisions, organizers, series, series_events, site_items,
+    subscribed_events, subscriptions, terms, users, venues,
 };
 use crate::store::sql::Sql;
 
@@ -84,6 +85,15 @@ carried!(ImportedRow in imported_events by (event_id) {
 
 carried!(RevisionRow in imported_revisions by (name) {
     name: String, sequence: Option<i64>, modified: Option<i64>, stamped: Option<i64>,
+});
+
+carried!(OverrideRow in imported_overrides by (event_id) {
+    event_id: i64, sequence: i64, modified: i64,
+});
+
+carried!(EditRow in imported_edits by (event_id) {
+    event_id: i64, sequence: i64, modified: i64, original: Option<i64>,
+    file_sequence: Option<i64>, file_modified: Option<i64>, file_stamped: Option<i64>,
 });
 
 carried!(SlugRow in former_slugs by (collection, slug) {
@@ -298,6 +308,8 @@ records! {
     SeriesEvent(SeriesEventRow) is "series_events", "series_events";
     Imported(ImportedRow) is "imported_events", "imported_events";
     Revision(RevisionRow) is "imported_revisions", "imported_revisions";
+    Override(OverrideRow) is "imported_overrides", "imported_overrides";
+    Edit(EditRow) is "imported_edits", "imported_edits";
     Slug(SlugRow) is "former_slugs", "former_slugs";
     EventTerm(EventTermRow) is "event_terms", "event_terms";
     EventVenue(EventVenueRow) is "event_venues", "event_venues";
