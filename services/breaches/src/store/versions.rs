@@ -10,11 +10,11 @@ use super::schema::meta;
 pub const CATALOGUE_VERSION: &str = "catalogue_version";
 /// When the catalogue last changed.
 pub const CATALOGUE_CHANGED_AT: &str = "catalogue_changed_at";
-/// Incremented on every opt-out change.
+/// Increased on every opt-out change.
 pub const OPTOUT_VERSION: &str = "optout_version";
-/// Incremented when domains are deleted, so that loads look up their ids again.
+/// Increased when domains are deleted, so that loads look up their ids again.
 pub const REMOVED_DOMAINS: &str = "removed_domains";
-/// Incremented by every paste load.
+/// Increased by every paste load.
 pub const PASTES_VERSION: &str = "pastes_version";
 /// Highest breach id ever assigned.
 pub const LAST_BREACH_ID: &str = "last_breach_id";
@@ -104,26 +104,31 @@ pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
     set(db, CATALOGUE_CHANGED_AT, last.map_or(now, |last| now.max(last.saturating_add(1))))
 }
 
-/// Announces an opt-out change. On PostgreSQL, the version is a time, because a failover that loses
-/// transactions would repeat a counter.
-pub fn bump_opt_out(db: &mut Db) -> Result<(), DatabaseError> {
-    bump(db, OPTOUT_VERSION)?;
+/// Increases a value. On PostgreSQL, it becomes a time, because a failover that loses transactions
+/// would repeat a counter.
+fn advance(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
+    bump(db, key)?;
     if let Db::Pg(conn) = db {
         let time = "UPDATE meta SET value = \
             greatest(value, extract(epoch FROM clock_timestamp()) * 1000000) WHERE key = $1";
-        diesel::sql_query(time).bind::<Text, _>(OPTOUT_VERSION).execute(conn)?;
+        diesel::sql_query(time).bind::<Text, _>(key).execute(conn)?;
     }
     Ok(())
 }
 
+/// Announces an opt-out change.
+pub fn bump_opt_out(db: &mut Db) -> Result<(), DatabaseError> {
+    advance(db, OPTOUT_VERSION)
+}
+
 /// Announces that domains were deleted.
 pub fn bump_removed_domains(db: &mut Db) -> Result<(), DatabaseError> {
-    bump(db, REMOVED_DOMAINS)
+    advance(db, REMOVED_DOMAINS)
 }
 
 /// Announces a paste load.
 pub fn bump_pastes(db: &mut Db) -> Result<(), DatabaseError> {
-    bump(db, PASTES_VERSION)
+    advance(db, PASTES_VERSION)
 }
 
 diesel::table! {
@@ -147,4 +152,40 @@ pub fn lock_accounts(db: &mut Db) -> Result<(), DatabaseError> {
         diesel::sql_query("SELECT pg_advisory_xact_lock(7203591)").execute(conn)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use database::Backend;
+
+    use super::*;
+    use crate::store::MIGRATIONS;
+
+    #[test]
+    fn versions_are_not_repeated_after_a_failover() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        // SQLite has no failover.
+        if pools.backend() == Backend::Sqlite {
+            return;
+        }
+        type Bump = fn(&mut Db) -> Result<(), DatabaseError>;
+        let versions: [(&str, Bump); 3] = [
+            (OPTOUT_VERSION, bump_opt_out),
+            (PASTES_VERSION, bump_pastes),
+            (REMOVED_DOMAINS, bump_removed_domains),
+        ];
+        for (key, bump) in versions {
+            let changed = || {
+                pools.write_blocking(|db| {
+                    set(db, key, 7)?;
+                    bump(db)?;
+                    get(db, key)
+                })
+            };
+            // The second change happens on a server that has lost the first one.
+            let (lost, next) = (changed().unwrap(), changed().unwrap());
+            assert!(lost < next, "{key}: {lost:?} {next:?}");
+        }
+    }
 }
