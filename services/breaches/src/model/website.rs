@@ -24,8 +24,14 @@ pub fn is_possible(domain: &str) -> bool {
 
 /// Returns whether a name could belong to an Android app. These start with a top-level domain, e.g.
 /// `com.example.shop`.
-pub fn is_app(name: &str) -> bool {
+fn is_app(name: &str) -> bool {
     name.split_once('.').is_some_and(|(first, _)| is_top_level(first))
+}
+
+/// Returns whether [`host`] could have returned this name for a website or an app.
+pub fn is_stored(name: &str) -> bool {
+    let is_host = DomainName::parse(name).is_ok_and(|domain| domain.as_str() == name);
+    is_host && (is_possible(name) || is_app(name))
 }
 
 /// Scheme of Android apps in stealer logs.
@@ -78,6 +84,14 @@ mod tests {
             ("Android://key==@com.slack", "com.slack"),
         ] {
             assert_eq!(host(text).unwrap().as_str(), expected, "{text}");
+            assert!(is_stored(expected), "{expected}");
+        }
+    }
+
+    #[test]
+    fn text_that_is_not_a_host_is_not_stored() {
+        for text in ["shop.example:secret", "com.example:secret", "Shop.example", "Summer.2024"] {
+            assert!(!is_stored(text), "{text}");
         }
     }
 

@@ -289,8 +289,7 @@ pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError>
         let page = mail_domains::page(db, after)?;
         let Some((last, _)) = page.last() else { return Ok(found) };
         after = *last;
-        let is_odd = |name: &str| !website::is_possible(name) && !website::is_app(name);
-        for (id, _) in page.iter().filter(|(_, name)| is_odd(name)) {
+        for (id, _) in page.iter().filter(|(_, name)| !website::is_stored(name)) {
             let pairs = stealer_log::table.filter(stealer_log::website_id.eq(id));
             if !diesel::select(exists(pairs.select(stealer_log::k))).get_result::<bool>(db)? {
                 continue;
