@@ -129,12 +129,15 @@ fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
 /// Reads the deny list specified in the settings, or returns the built-in one.
 ///
 /// # Errors
-/// Fails if the file can't be read. The error includes its path.
+/// Fails if the file can't be read or a line isn't a domain. The error includes its path.
 pub fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
-    let Some(path) = &settings.verification.verify_deny else { return Ok(DenyList::built_in()) };
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| SettingError(format!("VERIFY_DENY {}: {error}", path.display())))?;
-    Ok(DenyList::parse(&text))
+    let Some(path) = &settings.verification.verify_deny else {
+        return DenyList::built_in().map_err(anyhow::Error::msg);
+    };
+    let list = std::fs::read_to_string(path)
+        .map_err(|error| error.to_string())
+        .and_then(|text| DenyList::parse(&text));
+    Ok(list.map_err(|error| SettingError(format!("VERIFY_DENY {}: {error}", path.display())))?)
 }
 
 /// Reads the form token key. It is created on first start and shared by all replicas. If the

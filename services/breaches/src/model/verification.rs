@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use domain::DomainName;
+use domain::{DomainError, DomainName};
 
 use super::page_head;
 
@@ -148,17 +148,37 @@ pub struct DenyList(HashSet<String>);
 
 impl DenyList {
     /// Parses a list with one domain per line and `#` comments.
-    pub fn parse(text: &str) -> Self {
-        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-        let names = lines.filter(|line| !line.is_empty());
-        let names = names.map(|name| {
-            DomainName::parse(name).map_or_else(|_| name.to_lowercase(), |name| name.to_string())
-        });
-        Self(names.collect())
+    ///
+    /// # Errors
+    /// Names the first line that isn't a domain. Its author expects it to match, for example as a
+    /// wildcard.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut names = HashSet::new();
+        for (index, line) in text.lines().enumerate() {
+            let entry = line.split('#').next().unwrap_or_default().trim();
+            match DomainName::parse(entry) {
+                Ok(name) => {
+                    names.insert(name.to_string());
+                }
+                // A single label can't be verified anyway.
+                Err(DomainError::Empty | DomainError::SingleLabel) => {}
+                Err(error) => {
+                    let line = index + 1;
+                    return Err(format!(
+                        "line {line}, {entry}: {error}; wildcards are not allowed"
+                    ));
+                }
+            }
+        }
+        Ok(Self(names))
     }
 
     /// Returns the built-in list.
-    pub fn built_in() -> Self {
+    ///
+    /// # Errors
+    /// See [`Self::parse`].
+    pub fn built_in() -> Result<Self, String> {
         Self::parse(include_str!("../../data/verify_deny.txt"))
     }
 
@@ -253,14 +273,22 @@ mod tests {
 
     #[test]
     fn deny_list_contains_free_mail_and_public_suffixes() {
-        let list = DenyList::built_in();
+        let list = DenyList::built_in().unwrap();
         for (name, expected) in
             [("gmail.com", true), ("co.uk", true), ("example.com", false), ("a.co.uk", false)]
         {
             assert_eq!(list.has(&DomainName::parse(name).unwrap()), expected, "{name}");
         }
-        let own = DenyList::parse("# ours\nExample.com # x\n\n");
+        let own = DenyList::parse("\u{feff}# ours\nExample.com # x\n\nuk\n").unwrap();
         assert!(own.has(&DomainName::parse("example.com").unwrap()));
         assert!(!own.has(&DomainName::parse("gmail.com").unwrap()));
+    }
+
+    #[test]
+    fn deny_list_rejects_lines_that_match_nothing() {
+        for line in ["*.example.com", "@example.com", "a@example.com", "example.com, example.net"] {
+            let error = DenyList::parse(&format!("example.org\n{line}\n")).unwrap_err();
+            assert!(error.starts_with(&format!("line 2, {line}: ")), "{error}");
+        }
     }
 }

@@ -247,6 +247,7 @@ fn unusable_settings_print_one_line_and_exit_with_2() {
     let operator = Operator::new();
     let long = format!("unix:/{}", "x".repeat(200));
     let missing = operator.folder.join("no such file");
+    let wildcard = operator.folder.write("deny.txt", "corp.example\n*.corp.example\n");
     for (name, value) in [
         ("DATABASE_URL", "mysql://root:geheim@localhost/x"),
         ("DATABASE_URL", ""),
@@ -254,6 +255,7 @@ fn unusable_settings_print_one_line_and_exit_with_2() {
         ("SMTP_URL", "http://root:geheim@localhost"),
         ("MAIL_FROM", "x"),
         ("VERIFY_DENY", missing.to_str().unwrap()),
+        ("VERIFY_DENY", wildcard.to_str().unwrap()),
         ("MAIL_DIR", "/proc/x"),
         ("LOAD_TMP", missing.to_str().unwrap()),
         ("BIND", &long),
