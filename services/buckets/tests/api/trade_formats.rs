@@ -155,7 +155,8 @@ fn repeated([valid, invalid]: [&str; 2], separator: &str) -> String {
 
 #[test]
 fn custom_metadata_of_gcs_items_is_ignored() {
-    let text = r#"[{"bucket":"box","name":"a","size":"1","metadata":{"name":"b","IsDir":"x"}}]"#;
+    let text =
+        r#"[{"bucket":"box","name":"a","size":"1","metadata":{"name":"b","IsDir":"x","Key":"c"}}]"#;
     let (report, lines) = loaded("list.json", text, None);
     assert_eq!((report.tally.bad, report.tally.incomplete.len()), (0, 0));
     assert!(lines.iter().any(|line| line.contains(r#""fullPath":"a""#)), "{lines:?}");
@@ -230,7 +231,9 @@ fn bucket_of_listing_is_named_by_folder_or_file() {
     for name in [format!("{BOX}/page1"), format!("{BOX}.txt"), format!("{BOX}.txt.2")] {
         assert_eq!(loaded(&name, AWS, None).1.len(), 2, "{name}");
     }
-    assert_eq!(loaded(&format!("{BOX}.json"), RCLONE, None).1.len(), 2);
+    for (ending, listing) in [("json", RCLONE), ("json", CONTENTS), ("txt", CONTENTS)] {
+        assert_eq!(loaded(&format!("{BOX}.{ending}"), listing, None).1.len(), 2, "{listing}");
+    }
     let fixture = Fixture::new();
     let path = fixture.folder.write("list.txt", AWS);
     let error = fixture.load(&[path]).unwrap_err().to_string();

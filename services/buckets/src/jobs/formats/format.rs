@@ -98,6 +98,7 @@ pub(super) fn recognised<R: BufRead>(
             Some(if text.contains("<EnumerationResults") { Format::Azure } else { Format::S3 })
         }
         Some('[') if is_rclone(&text) => Some(Format::Rclone),
+        Some('[') if is_contents(&text) => Some(Format::S3Api),
         Some('[') => Some(Format::Gcs),
         Some('{') if is_gcs_page(&text) => Some(Format::Gcs),
         Some('{') if is_s3api(&text) => Some(Format::S3Api),
@@ -130,6 +131,12 @@ fn is_gcs_page(head: &str) -> bool {
 /// Returns whether this array looks like the start of an `rclone` listing.
 fn is_rclone(head: &str) -> bool {
     ["\"Path\":", "\"ModTime\":"].iter().all(|field| head.contains(field))
+}
+
+/// Returns whether this array looks like the `Contents` of an `aws s3api` listing. Items of GCS name
+/// their bucket, and may have custom metadata called `Key`.
+fn is_contents(head: &str) -> bool {
+    head.contains("\"Key\":") && !head.contains("\"bucket\":") && !head.contains("\"url\":")
 }
 
 /// Returns whether this looks like the start of an `aws s3api` listing.
