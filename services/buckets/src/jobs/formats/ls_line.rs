@@ -30,9 +30,11 @@ const AWS_SIZE: usize = 10;
 /// Units in `aws s3 ls --human-readable`. Only sizes in bytes are exact.
 const AWS_UNITS: [&str; 8] = ["Bytes", "Byte", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
-/// Detects which tool wrote a line.
+/// Detects which tool wrote a line, which may be the summary of an empty listing.
 pub(super) fn recognised(line: &str) -> Option<Tool> {
     match parsed(line)? {
+        Line::Other if line.starts_with("Total Objects:") => Some(Tool::Aws),
+        Line::Other if line.starts_with("TOTAL:") => Some(Tool::Gsutil),
         Line::Other => None,
         Line::Folder(tool) | Line::File { tool, .. } => Some(tool),
     }
