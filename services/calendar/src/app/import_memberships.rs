@@ -7,7 +7,7 @@ use database::Db;
 use super::import_edits::SeriesEdits;
 use super::import_series::note_complete;
 use super::series;
-use super::series_dates::span_of;
+use super::series_dates::{span_of, times};
 use super::series_parts::{from_on, occurrences_among};
 use crate::error::Error;
 use crate::ical::{Entry, Occurrence, Repetition};
@@ -195,12 +195,7 @@ fn own_fields(
 
 /// Returns whether an event isn't at its scheduled time.
 fn is_moved(place: &InSeries, event: &Event) -> bool {
-    expected(place).is_none_or(|dates| {
-        let shown = &event.schedule;
-        (dates.all_day, dates.start_utc, dates.end_utc)
-            != (shown.all_day, shown.start_utc, shown.end_utc)
-            && !(dates.all_day && shown.all_day && dates.start_local == shown.start_local)
-    })
+    expected(place).is_none_or(|dates| times(&dates) != times(&event.schedule))
 }
 
 /// Returns the fields in which an overridden event differs from its series.

@@ -277,3 +277,17 @@ async fn override_of_all_later_occurrences_can_name_only_the_day() {
     assert_eq!(texts(&app).await, expected);
     assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0]);
 }
+
+#[actix_web::test]
+async fn override_of_a_day_with_another_length_is_in_the_feed() {
+    let app = App::new().await;
+    let series = "UID:s\nDTSTART;VALUE=DATE:20270401\nRRULE:FREQ=WEEKLY;COUNT=2\nSUMMARY:Fair";
+    let longer = "UID:s\nRECURRENCE-ID;VALUE=DATE:20270408\nDTSTART;VALUE=DATE:20270408\n\
+        DTEND;VALUE=DATE:20270411\nSUMMARY:Fair";
+    assert_eq!(counts(&app, &calendar("", &[series, longer])).await, [2, 0, 0, 0, 0]);
+    let feed = app.get("/ical").await.expect(200).text;
+    let ends: Vec<String> =
+        entries(&feed).iter().map(|entry| value(entry, "DTEND").to_owned()).collect();
+    assert_eq!(ends, ["20270402", "20270411"], "{feed}");
+    assert_eq!(counts(&app, &feed).await, [0, 0, 2, 0, 0]);
+}
