@@ -1,6 +1,7 @@
 //! Imported events as events of a series: their occurrences, slugs and own fields.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use database::Db;
 
@@ -23,17 +24,53 @@ use crate::store::series as stored;
 use crate::store::series_events::{self, Dated};
 use crate::store::{events, external_ids, subscribed_events};
 
-/// Records the fields in which an event differs from its series after an import from a file that
-/// doesn't contain the series.
+/// Records the fields in which an event differs from its series after an import that doesn't change
+/// the rule of the series.
 pub fn mark_own(db: &mut Db, entry: &Entry, event: i64) -> Result<(), Error> {
-    if entry.is_series {
-        return Ok(());
-    }
     let Some(InSeries { series, mut membership }) = stored::of_event(db, event)? else {
         return Ok(());
     };
-    membership.changed = changed(db, &series, &membership)?;
-    Ok(series_events::join(db, &membership)?)
+    if !entry.is_series {
+        membership.changed = changed(db, &series, &membership)?;
+        return Ok(series_events::join(db, &membership)?);
+    }
+    match with_length(entry, &series) {
+        None => mark_dates(db, InSeries { series, membership }),
+        Some(series) => {
+            stored::update(db, &series)?;
+            let series = Arc::new(series);
+            for membership in series_events::members(db, series.id)? {
+                mark_dates(db, InSeries { series: series.clone(), membership })?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Returns the series with the length that our own file gives its events. `None` if the length is
+/// unchanged, or if the file has another start, because that isn't stored.
+fn with_length(entry: &Entry, series: &Series) -> Option<Series> {
+    let (Repetition { plan: sent, .. }, plan) = (entry.repetition.as_ref()?, &series.plan);
+    let is_alike = series.uid == entry.uid
+        && entry.replaces.is_none()
+        && (sent.all_day, sent.start_local) == (plan.all_day, plan.start_local)
+        && sent.zone == plan.zone;
+    if !is_alike || sent.end_local == plan.end_local {
+        return None;
+    }
+    let mut series = series.clone();
+    (series.plan.end_local, series.plan.duration) = (sent.end_local, sent.duration.clone());
+    Some(series)
+}
+
+/// Records whether an event is at its scheduled time.
+fn mark_dates(db: &mut Db, mut place: InSeries) -> Result<(), Error> {
+    let Some(own) = events::find(db, place.membership.event)? else { return Ok(()) };
+    place.membership.changed.retain(|field| field != DATES);
+    if is_moved(&place, &own) {
+        place.membership.changed.push(DATES.to_owned());
+    }
+    Ok(series_events::join(db, &place.membership)?)
 }
 
 /// Adds an imported event to its series.

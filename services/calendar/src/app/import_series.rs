@@ -74,8 +74,8 @@ pub fn of_entry(
 /// The warning for an entry in our own files whose rule isn't stored.
 pub const OTHER_RULE: &str = "the series has another rule in this calendar, which stays";
 
-/// Returns whether the rule of an entry in our own files differs from the stored one. Feeds can
-/// replace the end of a rule, so an end only differs if both rules have one of the same kind.
+/// Returns whether the rule or start of an entry in our own files differs from the stored one. Feeds
+/// can replace the end of a rule, so an end only differs if both rules have one of the same kind.
 pub fn has_other_rule(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
     let Some(Repetition { plan, .. }) = &entry.repetition else { return Ok(false) };
     let Some(Series { plan: known, due_utc, .. }) = stored::find_by_uid(db, &entry.uid)? else {
@@ -91,7 +91,8 @@ pub fn has_other_rule(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
         },
         _ => false,
     };
-    Ok(is_other_end || endless(plan) != endless(&known))
+    let is_other_start = plan.first() != known.first();
+    Ok(is_other_start || is_other_end || endless(plan) != endless(&known))
 }
 
 /// Stores the rule of a repeating entry and returns the series. If a single rule can't describe the

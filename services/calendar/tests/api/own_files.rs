@@ -162,3 +162,42 @@ async fn other_rule_in_the_file_of_a_series_is_reported() {
         assert_eq!(events(&app, id).await, before, "{rule}");
     }
 }
+
+#[actix_web::test]
+async fn length_of_a_series_is_changed_by_its_edited_file() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let moved = json!({"start_date": "2027-03-23 20:00", "end_date": "2027-03-23 21:00"});
+    patch(&app, ids(&app, id).await[1], moved).await.expect(200);
+    let edited = app.get("/ical").await.expect(200).text.replace("T193000", "T190000");
+    app.clock.advance(60);
+    let ends = async |end: &str| {
+        let expected = [("03-16", end), ("03-23", "21:00"), ("03-30", end), ("04-06", end)];
+        let expected = expected.map(|(day, end)| format!("2027-{day} {end}:00"));
+        assert_eq!(texts(&app, id, "end_date").await, expected);
+    };
+    for expected in [[0, 3, 1, 0, 0], [0, 0, 4, 0, 0]] {
+        assert_eq!(counts(&app, &edited).await, expected, "{edited}");
+        ends("19:00").await;
+    }
+    let feed = app.get("/ical").await.expect(200).text;
+    assert_eq!(counts(&app, &feed).await, [0, 0, 4, 0, 0], "{feed}");
+    assert_eq!(feed.matches("RECURRENCE-ID").count(), 1, "{feed}");
+    // The events still share their dates.
+    let longer = json!({"end_date": "2027-03-16 20:00", "scope": "all"});
+    patch(&app, id, longer).await.expect(200);
+    ends("20:00").await;
+}
+
+#[actix_web::test]
+async fn other_start_in_the_file_of_a_series_is_reported() {
+    let app = App::new().await;
+    course(&app, json!({})).await;
+    let file = app.get("/ical").await.expect(200).text;
+    let message = json!("the series has another rule in this calendar, which stays");
+    let edited = file.replace("T180000", "T170000");
+    assert_eq!(import(&app, &edited).await, (vec![3, 1, 0, 0, 0], vec![message]));
+    // The feed has the first event at its new time.
+    let feed = app.get("/ical").await.expect(200).text;
+    assert_eq!(import(&app, &feed).await, (vec![0, 0, 7, 0, 0], vec![]), "{feed}");
+}
