@@ -25,8 +25,11 @@ use crate::store::series_events::{self, Dated};
 use crate::store::{events, external_ids, subscribed_events};
 
 /// Records the fields in which an event differs from its series after an import that doesn't change
-/// the rule of the series.
-pub fn mark_own(db: &mut Db, entry: &Entry, event: i64) -> Result<(), Error> {
+/// the rule of the series. The file might have changed the series without changing its overrides.
+pub fn mark_own(db: &mut Db, entry: &Entry, (event, is_updated): (i64, bool)) -> Result<(), Error> {
+    if !is_updated && entry.replaces.is_none() {
+        return Ok(());
+    }
     let Some(InSeries { series, mut membership }) = stored::of_event(db, event)? else {
         return Ok(());
     };

@@ -392,8 +392,8 @@ impl Import {
                 (Some(id), Some(series)) if !is_overridden => {
                     import_memberships::join(db, (series.id, entry), edits, (&occurrence, id))?;
                 }
-                (Some(id), None) if outcome == Outcome::Updated => {
-                    import_memberships::mark_own(db, entry, id)?;
+                (Some(id), None) if self.so_far.report.updated > 0 => {
+                    import_memberships::mark_own(db, entry, (id, outcome == Outcome::Updated))?;
                 }
                 _ => {}
             }

@@ -201,3 +201,21 @@ async fn other_start_in_the_file_of_a_series_is_reported() {
     let feed = app.get("/ical").await.expect(200).text;
     assert_eq!(import(&app, &feed).await, (vec![0, 0, 7, 0, 0], vec![]), "{feed}");
 }
+
+#[actix_web::test]
+async fn title_of_a_series_is_changed_by_its_edited_file_despite_overrides() {
+    for number in [0, 3] {
+        let app = App::new().await;
+        let id = course(&app, json!({})).await;
+        let event = ids(&app, id).await[number];
+        patch(&app, event, json!({"event_status": "cancelled"})).await.expect(200);
+        let file = app.get("/ical").await.expect(200).text;
+        let edited = file.replacen("SUMMARY:Yoga", "SUMMARY:Pilates", 1);
+        assert_eq!(counts(&app, &edited).await, [0, 3, 1, 0, 0], "{edited}");
+        let titles = texts(&app, id, "title").await;
+        assert_eq!(titles.iter().filter(|title| *title == "Pilates").count(), 3, "{titles:?}");
+        let feed = app.get("/ical").await.expect(200).text;
+        assert_eq!(counts(&app, &feed).await, [0, 0, 4, 0, 0], "{feed}");
+        assert_eq!(texts(&app, id, "title").await, titles);
+    }
+}
