@@ -133,6 +133,56 @@ fn excluded_values_that_rows_are_likely_to_have_are_reported() {
 }
 
 #[test]
+fn excluded_values_stay_excluded_by_later_checks() {
+    for (checks, expected) in [
+        ("k <> 'x'), CHECK (k IN ('x', 'y')", json!(["y"])),
+        ("k NOT IN ('x', 'z')), CHECK (k IN ('x', 'y')", json!(["y"])),
+        ("k <> 'x' OR n IS NOT NULL), CHECK (k IN ('x', 'y')", json!(["y"])),
+    ] {
+        let made =
+            Proposal::sql(&format!("CREATE TABLE t (k text NOT NULL, n int, CHECK ({checks}));"));
+        assert_eq!(
+            (made.broken.as_str(), &made.fields(0)[0]["values"]),
+            ("", &expected),
+            "{checks}"
+        );
+    }
+    for (kind, checks, named) in [
+        ("text", "k <> 'x'), CHECK (k IN ('x')", "t: CHECK (k IN ('x'))"),
+        ("text", "k <> 'x'), CHECK (k ~ '^[xy]$'", "t: the checks of k together"),
+        ("char(1)", "k <> 'x'", "t: the checks of k together"),
+    ] {
+        let made = Proposal::sql(&format!("CREATE TABLE t (k {kind} NOT NULL, CHECK ({checks}));"));
+        assert_eq!(made.broken, format!("the rows may violate {named}\n"), "{checks}");
+    }
+    let rare = Proposal::sql(
+        "CREATE TABLE t (k char(1) NOT NULL CHECK (k <> ' '),
+            name text NOT NULL CHECK (name ~ '^[a-z]+$' AND name <> 'admin'));",
+    );
+    assert_eq!(rare.broken, "");
+    let referred = Proposal::sql(
+        "CREATE TABLE kind (k text PRIMARY KEY CHECK (k IN ('x', 'y')));
+        CREATE TABLE t (k text NOT NULL REFERENCES kind CHECK (k <> 'x'),
+            l text NOT NULL REFERENCES kind CHECK (l <> 'z'));",
+    );
+    assert_eq!(referred.broken, "the rows may violate t: CHECK (k <> 'x')\n");
+}
+
+#[test]
+fn columns_are_not_both_null_and_not_null() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b int, CHECK (a IS NULL OR b IS NULL),
+            CHECK (b IS NOT NULL OR a IS NOT NULL));",
+    );
+    assert_eq!(made.broken, "");
+    for (a, b) in made.values("a").iter().zip(made.values("b")) {
+        assert!(a.is_null() != b.is_null(), "{a} {b}");
+    }
+    let never = Proposal::sql("CREATE TABLE t (a int, CHECK (a IS NULL), CHECK (a IS NOT NULL));");
+    assert_eq!(never.broken, "the rows may violate t: CHECK (a IS NOT NULL)\n");
+}
+
+#[test]
 fn columns_whose_nulls_are_not_distinct_have_none() {
     let made = Proposal::sql(
         "CREATE TABLE t (id int PRIMARY KEY, a text, b text, c text UNIQUE,

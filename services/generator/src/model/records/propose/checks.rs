@@ -50,7 +50,7 @@ pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
         }
         Expr::IsNotNull(inner) => with(inner, columns, |column| {
             column.required = true;
-            true
+            !column.is_null
         }),
         Expr::IsNull(inner) => with(inner, columns, |column| {
             column.is_null = !column.required && !column.is_key;
@@ -186,7 +186,12 @@ fn exclude(column: &mut Column, values: &[Value]) -> bool {
     let is_excluded = is_named
         && values.iter().any(|value| *value != "")
         && by_name(&column.name).is_some_and(is_likely);
-    matches!(column.stored, Stored::Text(_)) && !is_excluded
+    if !matches!(column.stored, Stored::Text(_)) || is_excluded {
+        return false;
+    }
+    // Later checks must not bring the values back.
+    column.excluded.extend_from_slice(values);
+    true
 }
 
 /// Applies a comparison whose left side is a column or a function of a column.

@@ -88,6 +88,8 @@ pub struct Column {
     pub is_local: bool,
     /// Allowed values. Empty if any value is allowed.
     pub choices: Vec<Value>,
+    /// Strings that checks exclude.
+    pub excluded: Vec<Value>,
     pub least: Option<f64>,
     pub most: Option<f64>,
     /// The largest number that the type can store.
@@ -125,6 +127,7 @@ impl Column {
             is_null: false,
             is_local: false,
             choices: Vec::new(),
+            excluded: Vec::new(),
             least: None,
             most: None,
             limit: None,

@@ -486,7 +486,7 @@ fn limited(before: &[Column], after: &[Column]) -> Vec<usize> {
     let is_limited = |place: &usize| {
         let (before, after) = (&before[*place], &after[*place]);
         after.refers.is_some()
-            && !(before.choices == after.choices
+            && !((&before.choices, &before.excluded) == (&after.choices, &after.excluded)
                 && before.stored == after.stored
                 && before.days == after.days
                 && before.regex == after.regex

@@ -10,6 +10,8 @@ use crate::model::records::kinds::pattern;
 const ENOUGH: u64 = 1_000_000;
 /// In other columns, patterns that match at least this number of strings aren't lengthened.
 const FEW: u64 = 1_000;
+/// There are so few strings of this length that random ones are likely to be a given one.
+const TINY: u64 = 3;
 /// Number of characters appended to a pattern.
 const MORE: u64 = 6;
 /// Assertions that could fail if more characters were appended.
@@ -31,7 +33,8 @@ impl Column {
             let is_match = |regex: &Option<Regex>| {
                 regex.as_ref().is_some_and(|regex| regex.is_match(text.unwrap_or("")))
             };
-            is_known && has_case && regex.as_ref().is_none_or(is_match)
+            let is_allowed = has_case && !self.excluded.contains(value);
+            is_known && is_allowed && regex.as_ref().is_none_or(is_match)
         });
         if !values.is_empty() {
             self.choices = values;
@@ -169,6 +172,26 @@ impl Column {
             self.days = (None, None);
             return false;
         }
-        true
+        // The values of references come from other tables, where they are checked.
+        self.refers.is_some() || !self.excluded.iter().any(|value| self.is_likely(value))
+    }
+
+    /// Returns whether some rows are likely to have this value, because there are few others.
+    pub fn is_likely(&self, value: &Value) -> bool {
+        let Some(text) = value.as_str().filter(|_| self.choices.is_empty()) else {
+            return self.choices.contains(value);
+        };
+        let length = text.chars().count() as u64;
+        if let Some(regex) = &self.regex {
+            let has_few = pattern::count(regex).map_or(length <= TINY, |count| count < ENOUGH);
+            return has_few && is_match(&format!("^(?:{regex})$"), text);
+        }
+        // Short columns without a pattern have random letters and digits.
+        let is_full = match self.stored {
+            Stored::Text(Some(most)) => u64::from(most) <= TINY && length == u64::from(most),
+            _ => false,
+        };
+        let is_random = text.chars().all(|letter| letter.is_ascii_alphanumeric());
+        is_full && is_random && self.has_case(text)
     }
 }
