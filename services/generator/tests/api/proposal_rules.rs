@@ -169,6 +169,30 @@ fn excluded_values_stay_excluded_by_later_checks() {
 }
 
 #[test]
+fn lengths_without_strings_are_reported_and_repeated_values_count_once() {
+    let made = Proposal::sql("CREATE TABLE t (a text NOT NULL CHECK (length(a) < 1));");
+    assert_eq!(made.broken, "the rows may violate t: CHECK (length(a) < 1)\n");
+    let made = Proposal::sql("CREATE TABLE t (a int NOT NULL UNIQUE CHECK (a IN (2, 1, 2)));");
+    assert_eq!((made.broken.as_str(), made.values("a").len()), ("", 2));
+}
+
+#[test]
+fn dates_are_computed_from_others_only_if_all_their_checks_allow_it() {
+    for (checks, named) in [
+        ("a < b), CHECK (b < c), CHECK (c < a", "CHECK (c < a)"),
+        ("a <= b AND a >= b", "CHECK (a <= b AND a >= b)"),
+        ("a < b), CHECK (b IN ('2020-01-01', '2021-01-01')", "CHECK (a < b)"),
+        ("a IS NULL), CHECK (b > a", "CHECK (b > a)"),
+        ("b > a), CHECK (b <= '2001-01-01' OR b = a", "CHECK (b <= '2001-01-01' OR b = a)"),
+    ] {
+        let made = Proposal::sql(&format!(
+            "CREATE TABLE t (id int PRIMARY KEY, a date, b date NOT NULL, c date, CHECK ({checks}));"
+        ));
+        assert!(made.broken.contains(&format!("t: {named}\n")), "{checks}: {}", made.broken);
+    }
+}
+
+#[test]
 fn columns_are_not_both_null_and_not_null() {
     let made = Proposal::sql(
         "CREATE TABLE t (id int PRIMARY KEY, a int, b int, CHECK (a IS NULL OR b IS NULL),

@@ -223,6 +223,10 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
         return other != own && order(own, op, other, columns);
     }
     let column = &mut columns[own];
+    if column.after.is_some() {
+        // The other column decides about the date.
+        return false;
+    }
     if is_now(right) {
         // These dates are in the past whenever the rows are generated. The reference date can't
         // serve as a bound, because with a seed it is in the future.
@@ -296,8 +300,10 @@ fn order(own: usize, op: &Op, other: usize, columns: &mut [Column]) -> bool {
         let name = columns[low].name.clone();
         let high_is_free = columns[high].after.is_none()
             && columns[high].days == (None, None)
+            && columns[high].choices.is_empty()
             && columns[high].refers.is_none();
-        if !is_plain(&name) || !high_is_free {
+        let is_never = columns[low].is_null && columns[high].required;
+        if !is_plain(&name) || !high_is_free || is_never {
             return false;
         }
         columns[high].after = Some((name, i64::from(is_strict)));
@@ -342,7 +348,8 @@ fn has_length(inner: &Expr, op: &Op, length: f64, columns: &mut [Column]) -> boo
             (Some(known), Some(most)) => Some(known.min(most)),
             (known, most) => known.or(most),
         };
-        column.shortest <= longest.unwrap_or(LONGEST).min(LONGEST)
+        // Generated strings are never empty.
+        column.shortest.max(1) <= longest.unwrap_or(LONGEST).min(LONGEST)
     })
 }
 

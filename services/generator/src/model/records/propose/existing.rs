@@ -130,12 +130,9 @@ impl Existing {
         for (check, places) in early.into_iter().chain(late) {
             let text = globs::shown(&format!("CHECK ({check})"));
             let mut own = self.copies(&places);
-            if !checks::apply(&check, &mut own) {
+            if !checks::apply(&check, &mut own) || !self.replace(&places, own) {
                 self.broken.push(text);
                 continue;
-            }
-            for (place, column) in places.iter().zip(own) {
-                self.columns[*place] = column;
             }
             let before: Vec<_> = places.iter().map(|place| unlimited[*place].clone()).collect();
             let mut alone = before.clone();

@@ -3,6 +3,7 @@
 mod alternatives;
 mod apart;
 mod bodies;
+mod chained;
 mod checks;
 mod column;
 mod combined;

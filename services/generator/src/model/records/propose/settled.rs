@@ -1,5 +1,7 @@
 //! Combines a column's checks.
 
+use std::collections::HashSet;
+
 use regex_automata::meta::Regex;
 use serde_json::Value;
 
@@ -36,6 +38,8 @@ impl Column {
             let is_allowed = has_case && !self.excluded.contains(value);
             is_known && is_allowed && regex.as_ref().is_none_or(is_match)
         });
+        let mut known = HashSet::new();
+        values.retain(|value| known.insert(value.to_string()));
         if !values.is_empty() {
             self.choices = values;
             return true;
