@@ -191,6 +191,25 @@ fn constraints_that_combined_schemas_give_several_times_are_reported() {
 }
 
 #[test]
+fn properties_that_a_combined_schema_forbids_are_reported() {
+    let properties = |name: &str| json!({(name): {"type": "integer"}});
+    let closed = json!({"properties": properties("a"), "additionalProperties": false});
+    let report = "the rows may violate the constraint additionalProperties of combined schemas\n";
+    for (other, expected) in [
+        (json!({"properties": properties("b")}), report),
+        (json!({"properties": properties("a"), "required": ["a"]}), ""),
+        (json!({"properties": {"b": false}}), ""),
+    ] {
+        for parts in [[&closed, &other], [&other, &closed]] {
+            assert_eq!(Proposal::json(&json!({"allOf": parts})).broken, expected, "{other}");
+        }
+        let mut whole = closed.clone();
+        whole["allOf"] = json!([other]);
+        assert_eq!(Proposal::json(&json!({"properties": {"x": whole}})).broken, expected);
+    }
+}
+
+#[test]
 fn recursive_parts_below_the_deepest_level_are_left_out_or_null() {
     fn is_node(node: &Value) -> bool {
         let kids = node["kids"].as_array();

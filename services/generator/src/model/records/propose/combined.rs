@@ -87,6 +87,8 @@ impl Reader<'_> {
             {
                 alternatives = several_types(&mut part);
             }
+            self.name_forbidden(&whole, &part);
+            self.name_forbidden(&part, &whole);
             for (name, value) in part {
                 match whole.get_mut(&name) {
                     Some(known) => {
@@ -111,6 +113,21 @@ impl Reader<'_> {
             whole.insert("allOf".to_owned(), others.into());
         }
         (whole, alternatives, is_one_of)
+    }
+
+    /// Reports properties that a combined schema declares although another one forbids them.
+    fn name_forbidden(&self, closed: &Map<String, Value>, other: &Map<String, Value>) {
+        let is_closed = closed.get("additionalProperties").is_some_and(|rest| *rest == false)
+            && !closed.contains_key("patternProperties");
+        let Some(Value::Object(properties)) = other.get("properties").filter(|_| is_closed) else {
+            return;
+        };
+        self.spend(properties.len());
+        let declared = closed.get("properties").and_then(Value::as_object);
+        let is_declared = |name: &str| declared.is_some_and(|all| all.contains_key(name));
+        if properties.iter().any(|(name, property)| *property != false && !is_declared(name)) {
+            self.note("the constraint additionalProperties of combined schemas".to_owned());
+        }
     }
 
     /// Follows local references, merges `allOf`, and picks the first alternative at each level.
