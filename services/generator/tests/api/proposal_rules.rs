@@ -193,6 +193,21 @@ fn dates_are_computed_from_others_only_if_all_their_checks_allow_it() {
 }
 
 #[test]
+fn days_of_a_short_range_limit_the_rows_of_unique_columns() {
+    for (rules, rows) in [
+        ("d date PRIMARY KEY CHECK (d BETWEEN '2024-02-01' AND '2024-03-01')", 30),
+        (
+            "d date NOT NULL CHECK (d >= '2024-01-01' AND d < '2024-02-01'),
+                n int NOT NULL CHECK (n IN (1, 2)), UNIQUE (d, n)",
+            62,
+        ),
+    ] {
+        let made = Proposal::sql(&format!("CREATE TABLE t ({rules});"));
+        assert_eq!((made.broken.as_str(), made.values("d").len()), ("", rows), "{rules}");
+    }
+}
+
+#[test]
 fn columns_are_not_both_null_and_not_null() {
     let made = Proposal::sql(
         "CREATE TABLE t (id int PRIMARY KEY, a int, b int, CHECK (a IS NULL OR b IS NULL),
