@@ -87,8 +87,11 @@ impl Reader<'_> {
             {
                 alternatives = several_types(&mut part);
             }
-            self.name_forbidden(&whole, &part);
-            self.name_forbidden(&part, &whole);
+            // An outline lacks the properties that are declared.
+            if !is_outline {
+                self.name_forbidden(&whole, &part);
+                self.name_forbidden(&part, &whole);
+            }
             for (name, value) in part {
                 match whole.get_mut(&name) {
                     Some(known) => {
