@@ -85,6 +85,10 @@ pub struct Settings {
     /// Maximum total size of the compressed listings stored for a key's crawls, 1 to 1048576 MiB
     #[arg(long, env, global = true, default_value_t = 4_096, value_name = "MIB", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub crawl_key_mb: i64,
+    /// Maximum number of files in a listing of a key's crawl, 1 to 1000000000. Larger listings are
+    /// not published
+    #[arg(long, env, global = true, default_value_t = 10_000_000, value_name = "FILES", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub crawl_key_files: u64,
     /// Number of seconds between two checkpoints of a load, 0 to 86400
     #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub checkpoint_seconds: u64,

@@ -155,6 +155,7 @@ impl RequestArguments {
         let of_keys = KeyLimits {
             turn: Duration::from_secs(settings.crawl_key_seconds),
             bytes: settings.crawl_key_mb << 20,
+            files: settings.crawl_key_files,
             allows_private: false,
         };
         CrawlOptions {

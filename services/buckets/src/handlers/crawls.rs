@@ -45,7 +45,8 @@ pub async fn list_crawls(
 ///
 /// The first run is due immediately and starts when a crawler is available. If the API key has crawled
 /// the same prefix of the bucket within the last hour, it is due an hour after that run. Every complete
-/// listing replaces the bucket's files in the index.
+/// listing replaces the bucket's files in the index. A listing with more files than the operator
+/// permits is not published.
 #[utoipa::path(
     operation_id = "addCrawl",
     tag = "crawls",

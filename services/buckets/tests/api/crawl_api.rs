@@ -15,6 +15,7 @@ use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::Bool;
 use reqwest::Method;
+use rstest::rstest;
 use serde_json::{Value, json};
 use testkit::until;
 
@@ -393,6 +394,32 @@ async fn large_crawl_of_a_key_stops() {
     assert_eq!(bucket.requests(), 11, "the size is checked every ten pages");
     app.refresh();
     assert_eq!(app.results("").await, 0);
+}
+
+/// The number of files is stored with the pages, because each run only lists one page.
+#[rstest]
+#[case::limit(300, "300 new, 0 changed, 0 gone", 300)]
+#[case::more(299, "failed: the listing has more than 299 files; use a prefix", 0)]
+#[actix_web::test]
+async fn crawl_of_a_key_with_too_many_files_publishes_nothing(
+    #[case] most: u64,
+    #[case] outcome: &str,
+    #[case] results: u64,
+) {
+    let (fixture, bucket) = (Fixture::new(), pages(3));
+    let app = fixture.serve("enterprise").await;
+    let mut options = crawl_of_key(&app, &bucket).await;
+    options.of_keys.turn = Duration::ZERO;
+    options.of_keys.files = most;
+    for _ in 1..3 {
+        run_one(&fixture, None, &options);
+        fixture.clock.advance(60);
+    }
+    assert_eq!(run_one(&fixture, None, &options)[0].outcome, outcome);
+    let (_, crawl) = app.get("/api/v2/crawls/1").await;
+    assert_eq!((&crawl["outcome"], &crawl["pagesListed"]), (&json!(outcome), &json!(0)));
+    app.refresh();
+    assert_eq!(app.results("").await, results);
 }
 
 #[actix_web::test]

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use database::DatabaseError;
+use serde::{Deserialize, Serialize};
 
 use super::held_crawl::HeldCrawl;
 use super::options::CrawlOptions;
@@ -27,6 +28,16 @@ const MOST_ENTRIES: u64 = 10_000;
 /// Number of pages between two checks of a key's permissions and storage during its crawl.
 const CHECK: i64 = 10;
 
+/// Where to continue a listing, as stored with its last page.
+#[derive(Serialize, Deserialize)]
+struct Progress {
+    #[serde(flatten)]
+    place: Place,
+    /// Number of files in the stored pages. Earlier versions did not store it.
+    #[serde(default)]
+    files: u64,
+}
+
 /// Returns `true` if the stored pages are too old to be continued or published.
 pub(super) fn is_old(crawl: &Crawl, now: i64) -> bool {
     now - crawl.page_at > LONGEST_PAUSE
@@ -42,14 +53,14 @@ pub(super) fn list_bucket(
 ) -> Result<Option<Refusal>, JobError> {
     let (now, crawl) = (context.clock.unix(), &mut held.crawl);
     let is_old = is_old(crawl, now);
-    let from = match serde_json::from_str::<Place>(&crawl.place) {
-        Ok(place) if !is_old => Some(place),
+    let (from, files) = match serde_json::from_str::<Progress>(&crawl.place) {
+        Ok(Progress { place, files }) if !is_old => (Some(place), files),
         _ => {
             (crawl.listing, crawl.pages, crawl.is_listed) = (crawl.listing + 1, 0, false);
             (crawl.begun_at, crawl.broken) = (now, None);
             let listing = crawl.listing;
             held.update(|db, held| crawl_listings::begin_listing(db, held, listing, now))?;
-            None
+            (None, 0)
         }
     };
     let crawl = &held.crawl;
@@ -66,6 +77,7 @@ pub(super) fn list_bucket(
         options,
         pages: crawl.pages,
         entries: 0,
+        files,
         etags: Vec::new(),
         bytes,
         begun: Instant::now(),
@@ -104,6 +116,8 @@ struct Pages<'a> {
     pages: i64,
     /// Number of entries in the current page.
     entries: u64,
+    /// Number of files in the listing so far.
+    files: u64,
     /// Fingerprints of the ETags in the current page.
     etags: Vec<u8>,
     /// Size of the stored pages and ETags, in bytes.
@@ -144,13 +158,27 @@ impl Pages<'_> {
         }
         Ok(())
     }
+
+    /// Counts a file. Returns an error if a key's crawl has too many.
+    fn count_file(&mut self) -> Result<(), JobError> {
+        self.files += 1;
+        let most = self.options.of_keys.files;
+        if self.held.crawl.key_id.is_some() && self.files > most {
+            let why = format!("the listing has more than {most} files; use a prefix");
+            return Err(JobError::Invalid(why));
+        }
+        Ok(())
+    }
 }
 
 impl PageSink for Pages<'_> {
     fn page_done(&mut self, next: Option<&Place>, page: &[u8]) -> Result<(), JobError> {
         let place = match next {
             None => String::new(),
-            Some(place) => serde_json::to_string(place).map_err(std::io::Error::other)?,
+            Some(place) => {
+                let progress = Progress { place: place.clone(), files: self.files };
+                serde_json::to_string(&progress).map_err(std::io::Error::other)?
+            }
         };
         if self.pages >= MOST_PAGES {
             let why = format!("the listing has more than {MOST_PAGES} pages");
@@ -191,6 +219,7 @@ impl PageSink for Pages<'_> {
 impl Sink for Pages<'_> {
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
         self.count_entry()?;
+        self.count_file()?;
         if let Some(etag) = item.etag {
             FileEtag::of(item.path, &item.attributes, etag).write(&mut self.etags);
         }

@@ -35,6 +35,8 @@ pub struct KeyLimits {
     pub turn: Duration,
     /// Maximum total compressed size of a key's stored listings, in bytes.
     pub bytes: i64,
+    /// Maximum number of files in a listing.
+    pub files: u64,
     /// Whether private addresses are allowed. Tests need this for loopback; the command line never
     /// sets it.
     pub allows_private: bool,
@@ -42,6 +44,11 @@ pub struct KeyLimits {
 
 impl Default for KeyLimits {
     fn default() -> Self {
-        Self { turn: Duration::from_secs(300), bytes: 4 << 30, allows_private: false }
+        Self {
+            turn: Duration::from_secs(300),
+            bytes: 4 << 30,
+            files: 10_000_000,
+            allows_private: false,
+        }
     }
 }
