@@ -79,7 +79,8 @@ pub struct Settings {
     /// Takes precedence over CRAWL_ALLOW
     #[arg(long, env, global = true, value_delimiter = ',', value_name = "LIST")]
     pub crawl_deny: Vec<BucketPattern>,
-    /// Seconds before a key's crawl yields to other crawls, 1 to 86400
+    /// Seconds before a crawl yields to other crawls, 1 to 86400. `crawl run` only interrupts crawls
+    /// of keys
     #[arg(long, env, global = true, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub crawl_key_seconds: u64,
     /// Maximum total size of the compressed listings stored for a key's crawls, 1 to 1048576 MiB

@@ -164,6 +164,7 @@ impl RequestArguments {
             lease_seconds: settings.crawl_lease,
             lists: settings.crawl_lists(),
             listing_bytes: CrawlOptions::LISTING_BYTES,
+            turn: None,
             of_keys,
         }
     }
@@ -210,6 +211,7 @@ pub fn crawl_forever(
     removal_limit: RemovalLimit,
 ) -> anyhow::Result<ExitCode> {
     let options = arguments.requests.options(settings, Some(removal_limit));
+    let options = CrawlOptions { turn: Some(options.of_keys.turn), ..options };
     let output = Output::from_json_flag(false);
     loop {
         let pause = match crawl_next(context, &[], &options, CheckpointPolicy::of(settings)) {

@@ -6,7 +6,7 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::crawl_turns::{self, KeyCrawl};
-use super::crawls::{Crawl, by_id};
+use super::crawls::{Crawl, LONGEST_PAUSE, by_id};
 use super::schema::crawl;
 
 /// A process that wants to claim a crawl, and for how long.
@@ -31,27 +31,58 @@ pub fn claim_due(
     except: &[i64],
 ) -> Result<Option<Crawl>, DatabaseError> {
     let Claim { now, due_by, .. } = claim;
-    let mut due: Vec<(Option<i64>, i64, i64, i64)> = crawl::table
-        .filter(diesel::dsl::not(crawl::paused))
-        .filter(crawl::ends_at.is_null().or(crawl::ends_at.gt(now)))
-        .filter(crawl::due_at.le(due_by).and(crawl::not_before.le(now)))
-        .filter(crawl::holder.is_null().or(crawl::lease_until.le(now)))
-        .select((crawl::key_id, crawl::due_at, crawl::not_before, crawl::id))
-        .load(db)?;
+    let mut due = due_crawls(db, due_by, now)?;
     if due.is_empty() {
         return Ok(None);
     }
     let last = last_runs(db, now)?;
-    // A postponed crawl comes after crawls that have been waiting in the meantime.
-    due.sort_unstable_by_key(|(key, due_at, not_before, id)| {
-        (last.get(key).copied().unwrap_or(0), *due_at.max(not_before), *id)
+    // A postponed crawl comes after crawls that have been waiting in the meantime, but not so late
+    // that its pages become outdated.
+    due.sort_unstable_by_key(|crawl| {
+        let is_late = crawl.pages > 0 && crawl.last_at <= Some(now - LONGEST_PAUSE / 2);
+        let last = last.get(&crawl.key_id).copied().unwrap_or(0);
+        (last, !is_late, crawl.due_at.max(crawl.not_before), crawl.id)
     });
-    for (.., id) in due.into_iter().filter(|(.., id)| !except.contains(id)) {
+    for DueCrawl { id, .. } in due.into_iter().filter(|crawl| !except.contains(&crawl.id)) {
         if let Some(claimed) = claim_one(db, id, claim)? {
             return Ok(Some(claimed));
         }
     }
     Ok(None)
+}
+
+/// A crawl that is due.
+#[derive(Queryable)]
+struct DueCrawl {
+    key_id: Option<i64>,
+    due_at: i64,
+    not_before: i64,
+    id: i64,
+    pages: i64,
+    last_at: Option<i64>,
+}
+
+/// Returns the crawls that are due by `due_by` and that no process has claimed.
+fn due_crawls(db: &mut Db, due_by: i64, now: i64) -> Result<Vec<DueCrawl>, DatabaseError> {
+    Ok(crawl::table
+        .filter(diesel::dsl::not(crawl::paused))
+        .filter(crawl::ends_at.is_null().or(crawl::ends_at.gt(now)))
+        .filter(crawl::due_at.le(due_by).and(crawl::not_before.le(now)))
+        .filter(crawl::holder.is_null().or(crawl::lease_until.le(now)))
+        .select((
+            crawl::key_id,
+            crawl::due_at,
+            crawl::not_before,
+            crawl::id,
+            crawl::pages,
+            crawl::last_at,
+        ))
+        .load(db)?)
+}
+
+/// Returns `true` if a crawl is due that no process has claimed.
+pub fn is_due(db: &mut Db, now: i64) -> Result<bool, DatabaseError> {
+    Ok(!due_crawls(db, now, now)?.is_empty())
 }
 
 /// Returns when each key's crawls last ran, including crawls that have been removed. `None` is the

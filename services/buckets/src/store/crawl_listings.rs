@@ -5,14 +5,11 @@ use diesel::prelude::*;
 
 use super::alerts::{self, Mark};
 use super::crawl_claims::{Held, update_held};
+use super::crawls::LONGEST_PAUSE;
 use super::schema::crawl;
 use super::{crawl_confirmations, crawl_etags, crawl_pages};
 use crate::model::file_etag::ChangedFiles;
 use crate::model::id_ranges::IdRanges;
-
-/// If more than this number of seconds have passed since the last page, a listing starts over,
-/// because its first pages are outdated.
-pub const LONGEST_PAUSE: i64 = 86_400;
 
 /// Starts a new listing, without any pages.
 pub fn begin_listing(

@@ -253,6 +253,7 @@ async fn crawls_of_a_key_are_bounded_and_reach_no_private_address() {
         lease_seconds: 30,
         lists: CrawlLists::default(),
         listing_bytes: CrawlOptions::LISTING_BYTES,
+        turn: None,
         of_keys: KeyLimits::default(),
     };
     let id = private["id"].as_i64();
@@ -356,6 +357,7 @@ pub async fn crawl_of_key(app: &App, bucket: &PublicBucket) -> CrawlOptions {
         lease_seconds: 30,
         lists: CrawlLists::default(),
         listing_bytes: CrawlOptions::LISTING_BYTES,
+        turn: None,
         of_keys: KeyLimits { allows_private: true, ..KeyLimits::default() },
     }
 }

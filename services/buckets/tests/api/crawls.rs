@@ -40,8 +40,8 @@ pub fn options() -> CrawlOptions {
         RemoteOptions { rate: 1_000.0, first_pause: 0, attempts: 2, ..RemoteOptions::default() };
     let removal_limit = Some(RemovalLimit { files: 5, percent: 50 });
     let (lists, of_keys) = (CrawlLists::default(), KeyLimits::default());
-    let listing_bytes = CrawlOptions::LISTING_BYTES;
-    CrawlOptions { remote, removal_limit, lease_seconds: 30, lists, listing_bytes, of_keys }
+    let (listing_bytes, turn) = (CrawlOptions::LISTING_BYTES, None);
+    CrawlOptions { remote, removal_limit, lease_seconds: 30, lists, listing_bytes, turn, of_keys }
 }
 
 impl Fixture {

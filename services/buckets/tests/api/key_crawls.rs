@@ -8,7 +8,7 @@ use buckets::Settings;
 use buckets::engine::Folders;
 use buckets::jobs::{
     CheckpointPolicy, CrawlOptions, CrawlRequest, JobContext, KeyLimits, Session, add_crawls,
-    list_crawls, pause_crawl, rebuild, remove_crawl, run_crawls,
+    crawl_next, list_crawls, pause_crawl, rebuild, remove_crawl, run_crawls,
 };
 use buckets::model::CrawlLists;
 use buckets::store::crawl_pages;
@@ -211,6 +211,30 @@ fn crawls_added_while_the_due_ones_run_wait_for_the_next_command() {
     });
     assert_eq!(outcomes.len(), 1, "{outcomes:?}");
     assert_eq!(fixture.crawl(None).unwrap().len(), 1);
+}
+
+/// Crawl 1 has three pages, crawl 2 has one. After half a day, crawl 1 goes first again, because its
+/// pages would otherwise become outdated.
+#[rstest]
+#[case::soon(60, [2, 1], 3)]
+#[case::late(43_200, [1, 2], 2)]
+fn long_crawl_of_an_operator_lets_others_run(
+    #[case] seconds: i64,
+    #[case] order: [i64; 2],
+    #[case] requests: usize,
+) {
+    let (fixture, bucket, other) = (Fixture::new(), pages(3), pages(1));
+    let crawls = vec![request(&bucket, "s3", BOX), request(&other, "s3", "b.s3.amazonaws.com")];
+    add_crawls(&fixture.context, crawls).unwrap();
+    let options = CrawlOptions { turn: Some(Duration::ZERO), ..crate::crawls::options() };
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    let next = || crawl_next(&fixture.context, &[], &options, checkpoints).unwrap().unwrap();
+    let first = next();
+    let waits = "it will continue after other crawls have run";
+    assert_eq!((first.crawl, first.outcome.as_str()), (1, waits));
+    fixture.clock.advance(seconds);
+    assert_eq!([next().crawl, next().crawl], order);
+    assert_eq!(bucket.requests(), requests);
 }
 
 #[actix_web::test]

@@ -434,6 +434,7 @@ fn removal_during_a_listing_ends_it(#[case] prefix: &str, #[case] reason: &str) 
         lease_seconds: 30,
         lists: CrawlLists::default(),
         listing_bytes: CrawlOptions::LISTING_BYTES,
+        turn: None,
         of_keys: KeyLimits::default(),
     };
     let checkpoints = CheckpointPolicy::of(&Settings::for_tests());

@@ -14,9 +14,9 @@ use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Listing, PageSink, Place, Refusal, RemoteOptions, read_pages};
 use crate::jobs::stored_listing::compressed;
 use crate::model::file_etag::FileEtag;
-use crate::store::crawl_listings::{self, LONGEST_PAUSE, ListedPage};
-use crate::store::crawls::{self, Crawl};
-use crate::store::{crawl_etags, crawl_pages};
+use crate::store::crawl_listings::{self, ListedPage};
+use crate::store::crawls::{self, Crawl, LONGEST_PAUSE};
+use crate::store::{crawl_claims, crawl_etags, crawl_pages};
 
 /// Maximum number of pages in a listing.
 const MOST_PAGES: i64 = 100_000;
@@ -204,9 +204,11 @@ impl PageSink for Pages<'_> {
         if next.is_some() && self.was_paused()? {
             return Err(JobError::Paused);
         }
-        let is_over = || self.begun.elapsed() > self.options.of_keys.turn;
-        let is_long = key.is_some() && next.is_some() && is_over();
-        if is_long { Err(JobError::TurnOver) } else { Ok(()) }
+        let turn = self.options.turn(key.is_some());
+        let is_over = next.is_some() && turn.is_some_and(|turn| self.begun.elapsed() > turn);
+        // An operator's crawl continues if no other one waits.
+        let is_due = || self.context.pools.read_blocking(|db| crawl_claims::is_due(db, now));
+        if is_over && (key.is_some() || is_due()?) { Err(JobError::TurnOver) } else { Ok(()) }
     }
 
     fn refused(&mut self, refusal: Refusal) {

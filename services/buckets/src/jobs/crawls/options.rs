@@ -19,6 +19,9 @@ pub struct CrawlOptions {
     pub lists: CrawlLists,
     /// Maximum compressed size of an operator's stored listing, in bytes.
     pub listing_bytes: i64,
+    /// After this time, an operator's crawl gives a turn to other crawls that are due. `None` for
+    /// `crawl run`.
+    pub turn: Option<Duration>,
     /// Limits for crawls that belong to a key.
     pub of_keys: KeyLimits,
 }
@@ -26,6 +29,11 @@ pub struct CrawlOptions {
 impl CrawlOptions {
     /// Default for `listing_bytes`. The largest listings, with 100 million files, take a few GiB.
     pub const LISTING_BYTES: i64 = 64 << 30;
+
+    /// Returns the time after which a crawl of a key or of an operator lets others run.
+    pub(super) fn turn(&self, is_of_key: bool) -> Option<Duration> {
+        if is_of_key { Some(self.of_keys.turn) } else { self.turn }
+    }
 }
 
 /// Limits for crawls that belong to a key.
