@@ -467,6 +467,7 @@ fn second_load_reports_running_load() {
 #[case::no_line("", 1, "contains no data, so nothing was loaded; check how the list was created")]
 #[case::blank_line("\n", 1, "contains no data")]
 #[case::header_only("bucket,path,size\n", 1, "contains no data")]
+#[case::empty_array("[]\n", 1, "contains no data")]
 #[case::bad_lines("{\"a\":1}\nnope\n", 3, "list.ndjson:1: the field bucket is missing")]
 #[case::answer(r#"{"query":{},"files":[{"bucket":"b"}]}"#, 3, "1 of 1 lines are bad")]
 fn source_without_any_file_fails(#[case] content: &str, #[case] code: i32, #[case] why: &str) {

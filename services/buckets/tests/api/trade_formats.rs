@@ -415,8 +415,9 @@ fn empty_part_of_listing_removes_nothing(#[case] content: &str) {
 
 #[rstest]
 #[case::object("{}\n")]
-#[case::array("[]\n")]
 #[case::null("null\n")]
+#[case::arrays("[]\n[]\n")]
+#[case::error_after_array("[]\n{\"error\":\"slow down\"}\n")]
 fn listing_that_does_not_say_that_it_is_empty_is_refused(#[case] content: &str) {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(BOX, "kept", 1, 1)]);

@@ -95,9 +95,11 @@ pub(super) fn read<R: BufRead>(
         meter,
     };
     let kind = defaults.kind.as_deref();
+    let mut is_empty_array = false;
     let (mut pages, mut previous) = (0, defaults.bucket.clone().or_else(|| state.named.clone()));
     loop {
         match skip_blanks(&mut reader) {
+            Ok(true) if is_empty_array => return state.sink.broken(EMPTY.to_owned()),
             Ok(true) => pages += 1,
             Ok(false) if pages == 0 => return state.sink.broken(NO_LISTING.to_owned()),
             Ok(false) => return Ok(()),
@@ -122,6 +124,11 @@ pub(super) fn read<R: BufRead>(
                     continue;
                 }
                 if bucket.is_none() && !page.is_listing {
+                    // `rclone lsjson` of an empty bucket is a list without files.
+                    is_empty_array = page.is_array && pages == 1;
+                    if is_empty_array {
+                        continue;
+                    }
                     return state.sink.broken(EMPTY.to_owned());
                 }
                 previous = bucket.or(previous);
