@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::address::{Address, bucket_key_of};
+use super::address::{Address, BucketType, bucket_key_of, provider_of};
 
 /// A bucket address, a host (for all its buckets), or `*.DOMAIN` for all hosts in a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,8 @@ impl FromStr for BucketPattern {
 
 impl BucketPattern {
     /// Returns `true` if the pattern matches `address`, which must not have a scheme. The address of
-    /// a bucket matches its other addresses, too, e.g. those of other regions.
+    /// a bucket matches its other addresses, too, e.g. those of other regions. So does the host of a
+    /// storage account.
     fn covers(&self, address: &str) -> bool {
         let address = address.trim_end_matches('/').to_lowercase();
         match self.0.strip_prefix("*.") {
@@ -35,8 +36,13 @@ impl BucketPattern {
             }
             None => {
                 let rest = address.strip_prefix(&self.0);
+                let is_account = provider_of(&self.0) == Some(BucketType::Azure);
+                let own = match address.split_once('/').filter(|_| is_account) {
+                    Some((_, container)) => Address::parse(&format!("{}/{container}", self.0)),
+                    None => Address::parse(&self.0),
+                };
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
-                    || Address::parse(&self.0).is_ok_and(|own| {
+                    || own.is_ok_and(|own| {
                         own.kind().is_some() && own.bucket_key() == bucket_key_of(&address)
                     })
             }
@@ -76,6 +82,11 @@ mod tests {
     #[case("photos.s3.amazonaws.com", "s3.eu-west-1.amazonaws.com/photos", true)]
     #[case("photos.s3.amazonaws.com", "photos.oss-cn-hangzhou.aliyuncs.com", false)]
     #[case("s3.amazonaws.com", "photos.s3.eu-west-1.amazonaws.com", false)]
+    #[case("acc.blob.core.windows.net", "acc.blob.core.windows.net/box", true)]
+    #[case("acc.blob.core.windows.net", "acc-secondary.blob.core.windows.net/box", true)]
+    #[case("acc.blob.core.windows.net", "acc.dfs.core.windows.net/box", true)]
+    #[case("acc.blob.core.windows.net", "other.dfs.core.windows.net/box", false)]
+    #[case("acc.blob.core.windows.net/box", "acc.dfs.core.windows.net/other", false)]
     #[case("*.amazonaws.com", "photos.s3.amazonaws.com", true)]
     #[case("*.amazonaws.com", "amazonaws.com", false)]
     #[case("*.amazonaws.com", "photos.s3.amazonaws.com.example.org", false)]
