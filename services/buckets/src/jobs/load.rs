@@ -248,7 +248,12 @@ fn resume_with(
     let run = context.pools.read_blocking(|db| load_runs::find(db, id))?;
     let run = run.ok_or_else(|| refuse("it does not exist"))?;
     let open = session.writer.journal().open.clone().filter(|open| open.run == id);
-    let open = open.ok_or_else(|| refuse(&format!("it is {}", run.state)))?;
+    let open = open.ok_or_else(|| match (run.state.as_str(), &run.error) {
+        ("failed", Some(error)) => {
+            refuse(&format!("it failed ({error}), so load its sources again"))
+        }
+        (state, _) => refuse(&format!("it is {state}")),
+    })?;
     let BegunRun { mut options, rejected_before, .. } =
         serde_json::from_str(&run.options).map_err(|error| refuse(&error.to_string()))?;
     change(&mut options);

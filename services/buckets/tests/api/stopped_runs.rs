@@ -9,7 +9,7 @@ use buckets::jobs::{
     self, AuditState, CheckpointPolicy, CrawlRequest, JobError, LoadOptions, MaxErrors, Session,
     add_crawls, audit, resume, status, verify,
 };
-use buckets::store::rejected_lines;
+use buckets::store::{load_runs, rejected_lines};
 use diesel::connection::SimpleConnection;
 use rstest::rstest;
 
@@ -62,6 +62,16 @@ fn request(fixture: &Fixture, address: &str) {
     pools
         .write_blocking(|db| -> Result<(), database::DatabaseError> { Ok(db.batch_execute(&sql)?) })
         .unwrap();
+}
+
+#[test]
+fn run_that_was_killed_at_its_start_is_loaded_again() {
+    let fixture = Fixture::new();
+    let begun = |db: &mut database::Db| load_runs::begin(db, 0, "replace", "{}", 1);
+    let run = fixture.context.pools.write_blocking(begun).unwrap();
+    let refused = resume(&fixture.context, run, OFTEN).unwrap_err().to_string();
+    let why = "it failed (stopped before its first checkpoint), so load its sources again";
+    assert_eq!(refused, format!("run {run} cannot be resumed: {why}"));
 }
 
 #[derive(Clone, Copy)]
