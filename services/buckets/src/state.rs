@@ -185,6 +185,10 @@ pub struct Snapshot {
     pub takedowns: Takedowns,
     /// Number of hidden files, for buckets that are only partly hidden.
     pub hidden: BTreeMap<u64, u64>,
+    /// Snapshots that are read later have higher numbers.
+    pub number: u64,
+    /// Number of the snapshot in which the `hidden` files were counted.
+    pub counted: u64,
     /// Number of visible files and buckets. Counted before the snapshot is published, so that
     /// requests don't have to.
     pub totals: Counts,
@@ -216,6 +220,8 @@ impl Snapshot {
             packages,
             takedowns,
             hidden,
+            number: 0,
+            counted: 0,
             totals,
             buckets,
             by_address,

@@ -1,5 +1,6 @@
 //! Loads the snapshot and refreshes it after publishes, removals, rebuilds and package changes.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -215,10 +216,8 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
         if after.generation == now.generation {
             // This index state might predate a removal that has been completed since.
             snapshot.takedowns.add_all(&pending);
-            let paths = &snapshot.takedowns.paths;
-            let mut hidden = seen.hidden.clone();
-            hidden.retain(|bucket, _| paths.iter().any(|hidden| hidden.bucket == *bucket));
-            snapshot.hidden = hidden;
+            snapshot.number = seen.number + 1;
+            set_hidden(&mut snapshot, seen.hidden.clone(), seen.counted);
             publish(state, snapshot);
             return Ok(true);
         }
@@ -253,16 +252,23 @@ fn recount(state: &State) {
         Ok(hidden) => {
             let _looking = state.look();
             let now = state.snapshot();
-            let versions = |snapshot: &Snapshot| (snapshot.generation, snapshot.version);
-            // Another refresh might have published a newer snapshot while we were counting.
-            if versions(&now) == versions(&counted) && Arc::ptr_eq(&now.summary, &counted.summary) {
+            // Another refresh might have counted a newer snapshot in the meantime.
+            if counted.number >= now.counted {
                 let mut snapshot = (*now).clone();
-                snapshot.hidden = hidden;
+                set_hidden(&mut snapshot, hidden, counted.number);
                 publish(state, snapshot);
             }
         }
         Err(error) => log::warn!("hidden files cannot be counted: {error}"),
     }
+}
+
+/// Sets the numbers of hidden files that were counted in this or an earlier snapshot, except for
+/// buckets without hidden files.
+fn set_hidden(snapshot: &mut Snapshot, mut hidden: BTreeMap<u64, u64>, counted: u64) {
+    let paths = &snapshot.takedowns.paths;
+    hidden.retain(|bucket, _| paths.iter().any(|hidden| hidden.bucket == *bucket));
+    (snapshot.hidden, snapshot.counted) = (hidden, counted);
 }
 
 /// Refreshes the snapshot on the blocking thread pool and returns it.

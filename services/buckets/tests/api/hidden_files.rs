@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use buckets::engine::Generations;
 use buckets::{Settings, jobs};
 use rstest::rstest;
 use testkit::{until, until_blocking};
@@ -93,4 +94,38 @@ async fn files_are_hidden_while_files_of_another_removal_are_counted() {
     let left = async || app.get("/api/v2/files").await.1["files"].as_array().map(Vec::len);
     until("both are hidden", async || left().await == Some(1)).await;
     is_hidden.store(true, Ordering::Relaxed);
+}
+
+/// Otherwise, files would never be counted if publishes are more frequent than counts are long.
+#[actix_web::test]
+async fn counted_files_are_shown_although_the_index_has_changed() {
+    let fixture = Fixture::new();
+    let lines = [line(A, "private/secret.txt", 1, 1), line(A, "public.txt", 1, 1)];
+    fixture.load_lines(&[&lines[0], &lines[1]]);
+    // The removal is not carried out.
+    let _writing = fixture.context.generations.lock("a test").unwrap();
+    let [counting, is_newer, is_shown] = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
+    let (begun, first, second) =
+        (Arc::clone(&counting), Arc::clone(&is_newer), Arc::clone(&is_shown));
+    let count = move || {
+        begun.store(true, Ordering::Relaxed);
+        until_blocking("the index has changed", || first.load(Ordering::Relaxed));
+    };
+    let count_again =
+        move || until_blocking("the count is shown", || second.load(Ordering::Relaxed));
+    // Each count searches twice.
+    let again: Arc<dyn Generations> =
+        FailingSearches::during(&fixture.context.generations, 3, count_again);
+    let mut served = fixture.clone();
+    served.context.generations = FailingSearches::during(&again, 1, count);
+    let app = served.serve("free").await;
+    execute(&fixture, &request("private/"));
+    until("files are counted", async || counting.load(Ordering::Relaxed)).await;
+    let number = app.state.snapshot().number;
+    execute(&fixture, TOUCH);
+    until("a change is seen", async || app.state.snapshot().number > number).await;
+    is_newer.store(true, Ordering::Relaxed);
+    let hidden = || app.state.snapshot().hidden.values().copied().collect::<Vec<u64>>();
+    until("the first count is shown", async || hidden() == [1]).await;
+    is_shown.store(true, Ordering::Relaxed);
 }
