@@ -113,13 +113,9 @@ impl AddressCommand {
             }
             Self::Remove { email, breach, output } => {
                 let email = EmailAddress::parse(&email)?;
-                let remove = |db: &mut Db| -> Result<(bool, Vec<i64>), JobError> {
-                    let unknown = || JobError::Rejected(format!("there is no breach {breach}"));
-                    let id = breaches::by_name(db, &breach)?.ok_or_else(unknown)?.id;
-                    let removed = app::remove_link(db, &email, id, now)?;
-                    Ok((removed, job_rows::keeping_digest(db, &email.sha1())?))
-                };
-                let (removed, keeping) = context.write(remove)?;
+                let mut removed = false;
+                let keeping =
+                    context.write(|db| remove_link(db, &email, &breach, &mut removed, now))?;
                 clear_log(context)?;
                 let text = if removed { "removed" } else { "the address was not linked" };
                 let text = with_keeping_jobs(text, &keeping);
@@ -136,6 +132,22 @@ impl AddressCommand {
             }
         }
     }
+}
+
+/// Removes an address from a breach in the current transaction. Returns the unfinished loads that
+/// keep its digest. If this is repeated because the commit was not acknowledged, the address may
+/// already be gone, so `removed` keeps what the first attempt found.
+fn remove_link(
+    db: &mut Db,
+    email: &EmailAddress,
+    breach: &str,
+    removed: &mut bool,
+    now: i64,
+) -> Result<Vec<i64>, JobError> {
+    let unknown = || JobError::Rejected(format!("there is no breach {breach}"));
+    let id = breaches::by_name(db, breach)?.ok_or_else(unknown)?.id;
+    *removed |= app::remove_link(db, email, id, now)?;
+    Ok(job_rows::keeping_digest(db, &email.sha1())?)
 }
 
 fn opt_out(
@@ -205,4 +217,34 @@ fn describe(remains: &Remains) -> String {
     }
     lines.extend(keeping(&remains.keeping_jobs));
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::test_data;
+    use crate::store::account_links;
+
+    #[test]
+    fn removal_whose_commit_was_not_acknowledged_is_reported_when_it_is_repeated() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        let email = EmailAddress::parse("ada@corp.example").unwrap();
+        let link = |db: &mut Db| {
+            let id = breaches::insert(db, &test_data::fixtures().remove(0))?;
+            account_links::link_one(db, &email, id)
+        };
+        pools.write_blocking(link).unwrap();
+        let attempt = |removed: &mut bool| {
+            let done = pools.write_blocking(|db| remove_link(db, &email, "Acmegram", removed, 1));
+            assert!(done.unwrap().is_empty());
+        };
+        let mut removed = false;
+        attempt(&mut removed);
+        attempt(&mut removed);
+        assert!(removed);
+        let mut found_later = false;
+        attempt(&mut found_later);
+        assert!(!found_later);
+    }
 }
