@@ -5,6 +5,20 @@ use diesel::prelude::*;
 
 use super::schema::admin_event;
 
+/// Returns whether a change has been logged.
+pub fn is_logged(
+    db: &mut Db,
+    now: i64,
+    action: &str,
+    subject: &str,
+    detail: &str,
+) -> Result<bool, DatabaseError> {
+    let same = admin_event::table
+        .filter(admin_event::at.eq(now).and(admin_event::action.eq(action)))
+        .filter(admin_event::subject.eq(subject).and(admin_event::detail.eq(detail)));
+    Ok(same.select(admin_event::id).first::<i64>(db).optional()?.is_some())
+}
+
 /// Logs a change. The actor is the system user who runs the command.
 pub fn add(
     db: &mut Db,

@@ -241,24 +241,39 @@ pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError
         .load(db)?)
 }
 
-/// Counts names that are neither valid email domains nor websites in stealer logs. If `remove` is
-/// set, also deletes the unused ones.
-pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
+/// The odd names among the domains on a page.
+#[derive(Debug)]
+pub struct OddPage {
+    pub ids: Vec<i32>,
+    /// Highest id examined. The next page starts after it.
+    pub last: i32,
+}
+
+/// Finds the odd names among the next few thousand domains with ids above the given one. Returns
+/// `None` at the end.
+pub type FindOdd = fn(&mut Db, i32) -> Result<Option<OddPage>, DatabaseError>;
+
+/// Counts odd names.
+pub fn count_odd(db: &mut Db, find: FindOdd) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
-    loop {
-        let rows = page(db, after)?;
-        let Some((last, _)) = rows.last() else { return Ok(found) };
-        after = *last;
-        for (id, name) in rows.iter().filter(|(_, name)| !loaded_address::is_domain(name)) {
-            if website::is_stored(name) && is_website(db, *id)? {
-                continue;
-            }
-            found += 1;
-            if remove {
-                remove_unused(db, *id)?;
-            }
+    while let Some(page) = find(db, after)? {
+        after = page.last;
+        found += page.ids.len() as u64;
+    }
+    Ok(found)
+}
+
+/// Finds names that are neither valid email domains nor websites in stealer logs; see [`FindOdd`].
+pub fn odd_domains(db: &mut Db, after: i32) -> Result<Option<OddPage>, DatabaseError> {
+    let rows = page(db, after)?;
+    let Some(&(last, _)) = rows.last() else { return Ok(None) };
+    let mut ids = Vec::new();
+    for (id, name) in rows.iter().filter(|(_, name)| !loaded_address::is_domain(name)) {
+        if !website::is_stored(name) || !is_website(db, *id)? {
+            ids.push(*id);
         }
     }
+    Ok(Some(OddPage { ids, last }))
 }
 
 /// Returns `true` if any stealer log entry refers to this website.
@@ -273,6 +288,11 @@ pub fn remove_unused(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
         delete(db, id)?;
     }
     Ok(())
+}
+
+/// Deletes domains; see [`remove_unused`].
+pub fn remove_all_unused(db: &mut Db, ids: &[i32]) -> Result<(), DatabaseError> {
+    ids.iter().try_for_each(|id| remove_unused(db, *id))
 }
 
 /// Deletes a domain, which makes running loads drop their cached ids.
@@ -321,7 +341,7 @@ mod tests {
         let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let given = pools.write_blocking(|db| {
             let odd = ids(db, &["odd domain"])?["odd domain"];
-            each_odd(db, true)?;
+            remove_all_unused(db, &[odd])?;
             Ok::<_, DatabaseError>((odd, ids(db, &["next.example"])?["next.example"]))
         });
         let (odd, next) = given.unwrap();
@@ -336,7 +356,7 @@ mod tests {
             let website_id = ids(db, &["odd website"])?["odd website"];
             let pair = stealer_logs::NewPair { k: 1, seq: 0, website_id, breach_id: 1 };
             stealer_logs::add(db, &[pair])?;
-            each_odd(db, true)?;
+            remove_all_unused(db, &[website_id])?;
             id(db, "odd website")
         });
         assert!(left.unwrap().is_some());
@@ -353,9 +373,12 @@ mod tests {
                 let pair = stealer_logs::NewPair { k: 1, seq: 0, website_id, breach_id: 1 };
                 stealer_logs::add(db, &[pair])?;
             }
-            each_odd(db, false)
+            let found = odd_domains(db, i32::MIN)?.ok_or(DatabaseError::NotFound)?;
+            assert!(odd_domains(db, found.last)?.is_none());
+            Ok::<_, DatabaseError>((found.ids, known["my--mail.example"]))
         });
-        assert_eq!(odd.unwrap(), 1);
+        let (odd, expected) = odd.unwrap();
+        assert_eq!(odd, [expected]);
     }
 
     #[test]

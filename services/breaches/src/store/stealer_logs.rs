@@ -5,6 +5,7 @@ use diesel::dsl::{auto_type, exists};
 use diesel::prelude::*;
 
 use super::accounts::in_one_snapshot;
+use super::mail_domains::OddPage;
 use super::schema::{account, domain_account, mail_domain, stealer_log};
 use super::shard::{self, KeyIs};
 use super::{accounts, mail_domains, unfiled_accounts};
@@ -281,28 +282,36 @@ pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize
     Ok(diesel::delete(rows).execute(db)?)
 }
 
-/// Counts websites that can't be real, i.e. passwords mistaken for websites. If `remove` is set,
-/// also deletes their entries, as well as their names unless an account uses them.
-pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
-    let (mut after, mut found) = (i32::MIN, 0);
-    loop {
-        let page = mail_domains::page(db, after)?;
-        let Some((last, _)) = page.last() else { return Ok(found) };
-        after = *last;
-        for (id, _) in page.iter().filter(|(_, name)| !website::is_stored(name)) {
-            let pairs = stealer_log::table.filter(stealer_log::website_id.eq(id));
-            if !diesel::select(exists(pairs.select(stealer_log::k))).get_result::<bool>(db)? {
-                continue;
-            }
-            found += 1;
-            if remove {
-                diesel::delete(pairs).execute(db)?;
-                if !accounts::has_accounts_in_runs(db, *id)? {
-                    mail_domains::remove_unused(db, *id)?;
-                }
-            }
+/// Finds websites that can't be real, i.e. passwords mistaken for websites; see [`FindOdd`].
+///
+/// [`FindOdd`]: mail_domains::FindOdd
+pub fn odd_websites(db: &mut Db, after: i32) -> Result<Option<OddPage>, DatabaseError> {
+    let page = mail_domains::page(db, after)?;
+    let Some(&(last, _)) = page.last() else { return Ok(None) };
+    let mut ids = Vec::new();
+    for (id, _) in page.iter().filter(|(_, name)| !website::is_stored(name)) {
+        let pairs = stealer_log::table.filter(stealer_log::website_id.eq(id));
+        if diesel::select(exists(pairs.select(stealer_log::k))).get_result::<bool>(db)? {
+            ids.push(*id);
         }
     }
+    Ok(Some(OddPage { ids, last }))
+}
+
+/// Deletes the entries of odd websites, as well as their names unless an account uses them. The
+/// names are read again, because the id of one that a failover has lost can belong to another.
+pub fn remove_odd_websites(db: &mut Db, ids: &[i32]) -> Result<(), DatabaseError> {
+    for (id, name) in mail_domains::names(db, ids)? {
+        if website::is_stored(&name) {
+            continue;
+        }
+        let pairs = stealer_log::table.filter(stealer_log::website_id.eq(id));
+        diesel::delete(pairs).execute(db)?;
+        if !accounts::has_accounts_in_runs(db, id)? {
+            mail_domains::remove_unused(db, id)?;
+        }
+    }
+    Ok(())
 }
 
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {

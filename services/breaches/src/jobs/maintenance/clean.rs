@@ -4,20 +4,22 @@
 use std::collections::BTreeMap;
 
 use batch::{ProgressReporter, Unit};
-use database::{Db, rehearse};
+use database::{DatabaseError, Db, rehearse};
 
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
+use crate::jobs::load::adaptive_batch::AdaptiveBatch;
 use crate::jobs::retry::RetryingConnection;
 use crate::model::{OptOut, id_list, loaded_address};
 use crate::store::accounts::{self, AccountRow};
+use crate::store::mail_domains::FindOdd;
 use crate::store::{
-    account_links, admin_events, breaches, cluster, mail_domains, opt_outs, stealer_logs, traces,
-    versions,
+    Layout, account_links, admin_events, breaches, cluster, mail_domains, opt_outs, stealer_logs,
+    traces, versions,
 };
 
 /// Outcome of a cleanup or its dry run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Cleaned {
     /// Accounts examined.
     pub examined: u64,
@@ -63,21 +65,31 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
         if wrong.is_empty() {
             continue;
         }
-        cleaned = connection.transaction(|db| repair_all(db, &wrong, cleaned, dry_run, now))?;
+        let before = cleaned;
+        connection.transaction(|db| {
+            let repaired = repair_all(db, &wrong, before, dry_run, now)?;
+            // If the commit of the first attempt was not acknowledged, the next one may find
+            // nothing left to fix.
+            cleaned = cleaned.max(repaired);
+            Ok(())
+        })?;
     }
     progress.finish();
-    (cleaned.websites, cleaned.domains) = connection.read(|db| clean_names(db, false))?;
+    // Only its pauses are used, which let other writers in.
+    let mut pace = AdaptiveBatch::new(context, 0, false);
+    let mut names = |find: FindOdd, remove: RemoveOdd| {
+        let remove = (!dry_run).then_some(remove);
+        clean_names(&mut connection, &mut pace, find, remove, now)
+    };
+    cleaned.websites = names(stealer_logs::odd_websites, stealer_logs::remove_odd_websites)?;
+    cleaned.domains = names(mail_domains::odd_domains, mail_domains::remove_all_unused)?;
     let Cleaned { empty, odd, domains, websites, .. } = cleaned;
     if !dry_run && empty + odd + domains + websites > 0 {
+        let detail = format!("{empty} empty, {odd} odd, {websites} websites");
+        let mut is_repeated = false;
         connection.transaction(|db| {
-            lock(db)?;
-            if domains + websites > 0 {
-                (cleaned.websites, cleaned.domains) = clean_names(db, true)?;
-            }
-            versions::bump_catalogue(db, now)?;
-            let detail = format!("{empty} empty, {odd} odd, {} websites", cleaned.websites);
-            admin_events::add(db, now, "accounts clean", "accounts", &detail)?;
-            Ok(())
+            let is_repeated = std::mem::replace(&mut is_repeated, true);
+            log_once(db, &detail, is_repeated, now)
         })?;
     }
     if !dry_run {
@@ -85,6 +97,16 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
         traces::clear_log_or_warn(connection.db())?;
     }
     Ok(cleaned)
+}
+
+/// Adds the cleanup to the audit log. If this is repeated because a connection was lost, the first
+/// attempt may have been committed.
+fn log_once(db: &mut Db, detail: &str, is_repeated: bool, now: i64) -> Result<(), JobError> {
+    let (action, subject) = ("accounts clean", "accounts");
+    if !is_repeated || !admin_events::is_logged(db, now, action, subject, detail)? {
+        admin_events::add(db, now, action, subject, detail)?;
+    }
+    Ok(())
 }
 
 /// Locks the accounts, and completes the transactions of failed servers. Otherwise, accounts that
@@ -95,10 +117,42 @@ fn lock(db: &mut Db) -> Result<(), JobError> {
     Ok(cluster::complete_all_commits(db)?)
 }
 
-/// Counts websites and domains that can't be real, and removes them if `remove` is set. Reading all
-/// names can take minutes, so other writers shouldn't have to wait for it unless there are any.
-fn clean_names(db: &mut Db, remove: bool) -> Result<(u64, u64), JobError> {
-    Ok((stealer_logs::each_odd_website(db, remove)?, mail_domains::each_odd(db, remove)?))
+/// Removes odd names that were found on a page.
+type RemoveOdd = fn(&mut Db, &[i32]) -> Result<(), DatabaseError>;
+
+/// Number of names to remove per transaction.
+const NAMES: usize = 1_000;
+/// The same for distributed databases, where several statements per name involve all servers.
+const DISTRIBUTED_NAMES: usize = 20;
+
+/// Counts websites or domains that can't be real, and removes them if there is a `remove`. Reading
+/// all names can take minutes, so other writers only have to wait for the removals.
+fn clean_names(
+    connection: &mut RetryingConnection,
+    pace: &mut AdaptiveBatch,
+    find: FindOdd,
+    remove: Option<RemoveOdd>,
+    now: i64,
+) -> Result<u64, JobError> {
+    let size = match connection.read(|db| Ok(Layout::of(db)?))? {
+        Layout::OneServer => NAMES,
+        Layout::Distributed => DISTRIBUTED_NAMES,
+    };
+    let (mut after, mut found) = (i32::MIN, 0);
+    while let Some(page) = connection.read(|db| Ok(find(db, after)?))? {
+        after = page.last;
+        found += page.ids.len() as u64;
+        let Some(remove) = remove else { continue };
+        for ids in page.ids.chunks(size) {
+            let remove = |db: &mut Db| -> Result<(), JobError> {
+                lock(db)?;
+                versions::bump_catalogue(db, now)?;
+                Ok(remove(db, ids)?)
+            };
+            pace.run(|| connection.transaction(remove))?;
+        }
+    }
+    Ok(found)
 }
 
 /// Returns `true` if an account isn't an address that a load would accept.
@@ -170,4 +224,51 @@ fn repair(
         *counts.entry(breach).or_default() -= i64::from(!kept);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::prelude::*;
+
+    use super::*;
+    use crate::store::MIGRATIONS;
+    use crate::store::schema::{admin_event, mail_domain};
+
+    #[test]
+    fn cleanup_whose_commit_was_not_acknowledged_is_logged_once() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let log = |is_repeated| {
+            pools
+                .write_blocking(|db| {
+                    log_once(db, "1 empty, 0 odd, 0 websites", is_repeated, 7)?;
+                    let logged = admin_event::table.count().get_result(db);
+                    Ok::<i64, JobError>(logged.map_err(DatabaseError::from)?)
+                })
+                .unwrap()
+        };
+        // A repetition adds the entry if the first attempt was rolled back.
+        assert_eq!([log(true), log(true), log(false)], [1, 1, 2]);
+    }
+
+    #[test]
+    fn odd_names_are_removed_in_several_transactions() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let clock = testkit::clock("2026-03-01T12:00:00Z").shared();
+        let settings = crate::config::Settings::for_tests();
+        let context = JobContext { pools: pools.clone(), clock, settings };
+        let names: Vec<String> = (0..2 * NAMES + 1).map(|n| format!("odd domain {n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let add = |db: &mut Db| mail_domains::ids(db, &names).map(drop);
+        pools.write_blocking(add).unwrap();
+        let cleaned = clean(&context, false).unwrap();
+        assert_eq!((cleaned.domains, cleaned.websites), (names.len() as u64, 0));
+        let left = |db: &mut Db| -> Result<(i64, i64), DatabaseError> {
+            let left = mail_domain::table.count().get_result(db)?;
+            Ok((left, versions::current(db)?.catalogue))
+        };
+        let (left, version) = pools.read_blocking(left).unwrap();
+        assert!(left == 0 && version >= 3, "{left} left, {version} transactions");
+    }
 }
