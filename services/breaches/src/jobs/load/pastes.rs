@@ -38,6 +38,9 @@ use crate::store::{admin_events, cluster, jobs, mail_domains, untold_pastes, ver
 const BATCH: usize = 200;
 /// The same for distributed databases, where each transaction has a high fixed cost.
 const STAGED_BATCH: usize = 4_000;
+/// Number of staged addresses that a paste on a distributed database counts as, at least. It takes
+/// several statements, whereas the addresses are copied together.
+const STAGED_PASTE: usize = 50;
 /// Maximum number of addresses per transaction for each MiB of load memory; see
 /// [`AdaptiveBatch::new`].
 const PER_MIB: usize = 256;
@@ -53,8 +56,7 @@ pub struct PastesOptions {
     pub no_notify: bool,
 }
 
-/// Pastes in memory. Distributed databases write them in one transaction, others in several if they
-/// have many addresses.
+/// Pastes in memory, written in several transactions if they have many addresses.
 #[derive(Default)]
 struct Batch {
     entries: Vec<Entry>,
@@ -96,8 +98,13 @@ struct Part<'a> {
 }
 
 /// Takes up to `limit` addresses, starting after the first `skipped` addresses of the first paste.
-/// A paste without addresses counts as one.
-fn take_parts(entries: &[Entry], mut skipped: usize, limit: usize) -> Vec<Part<'_>> {
+/// A paste counts as at least `per_paste` addresses.
+fn take_parts(
+    entries: &[Entry],
+    mut skipped: usize,
+    limit: usize,
+    per_paste: usize,
+) -> Vec<Part<'_>> {
     let (mut parts, mut left) = (Vec::new(), limit);
     for entry in entries {
         if left == 0 {
@@ -105,7 +112,7 @@ fn take_parts(entries: &[Entry], mut skipped: usize, limit: usize) -> Vec<Part<'
         }
         let rest = &entry.addresses()[skipped..];
         let addresses = &rest[..rest.len().min(left)];
-        left -= addresses.len().max(1);
+        left = left.saturating_sub(addresses.len().max(per_paste));
         skipped = 0;
         parts.push(Part { entry, addresses, is_last: addresses.len() == rest.len() });
     }
@@ -152,7 +159,10 @@ fn run(
     let mut db = RetryingConnection::open(&context.pools)?;
     let placement = db.read(|db| Ok(accounts::placement_in_table(db)?))?;
     let mut batch = Batch { notifies: !options.no_notify, placement, ..Batch::default() };
-    let mut pace = AdaptiveBatch::new(context, PER_MIB, false);
+    let mut pace = match batch.is_staged() {
+        true => AdaptiveBatch::staged(context),
+        false => AdaptiveBatch::new(context, PER_MIB, false),
+    };
     let mut open = true;
     let unreadable = || JobError::file(options.file.display().to_string());
     while let Some((number, line)) = lines.next_line().map_err(unreadable())? {
@@ -193,9 +203,9 @@ fn commit(
     pace: &mut AdaptiveBatch,
 ) -> Result<bool, JobError> {
     let (mut entries, mut skipped) = (&batch.entries[..], 0);
+    let per_paste = if batch.is_staged() { STAGED_PASTE } else { 1 };
     while !entries.is_empty() {
-        let limit = if batch.is_staged() { usize::MAX } else { pace.records() };
-        let parts = take_parts(entries, skipped, limit);
+        let parts = take_parts(entries, skipped, pace.records(), per_paste);
         match pace.run(|| write(context, id, db, excluded, batch, &parts)) {
             Err(JobError::DoneElsewhere) => return Ok(false),
             written => written?,
@@ -436,11 +446,25 @@ mod tests {
         let long = r#""a@c.example","b@c.example","c@c.example""#;
         let entries = [entry(long), entry(""), entry(r#""d@c.example""#)];
         let taken = |skipped, limit| {
-            let parts = take_parts(&entries, skipped, limit);
+            let parts = take_parts(&entries, skipped, limit, 1);
             parts.iter().map(|part| (part.addresses.len(), part.is_last)).collect::<Vec<_>>()
         };
         assert_eq!(taken(0, 2), [(2, false)]);
         assert_eq!(taken(2, 2), [(1, true), (0, true)]);
         assert_eq!(taken(0, usize::MAX), [(3, true), (0, true), (1, true)]);
+    }
+
+    #[test]
+    fn transaction_on_a_distributed_database_takes_few_pastes() {
+        let entry = |n: usize| {
+            let json = format!(
+                r#"{{"Source":"Pastebin","Id":"{n}","Emails":["a@c.example","b@c.example"]}}"#
+            );
+            read(7, &Line::Bytes(json.as_bytes())).unwrap().unwrap()
+        };
+        let entries: Vec<Entry> = (0..STAGED_BATCH).map(entry).collect();
+        let taken = |limit| take_parts(&entries, 0, limit, STAGED_PASTE).len();
+        // The first transaction, and one on a fast cluster.
+        assert_eq!([taken(25_000), taken(200_000)], [500, STAGED_BATCH]);
     }
 }
