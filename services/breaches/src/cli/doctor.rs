@@ -20,8 +20,8 @@ impl Doctor {
             "schema {}: {} breaches, {} accounts, {} stealer pairs, {} pastes, {} opt-outs\n\
              of {} accounts sampled: {} with a wrong key, {} with orphan ids, {} with an unsorted \
              list, {} opted out, {} that are not addresses and that `accounts clean` repairs; {} accounts \
-             missing in the index by domain; {} accounts, {} domains and {} websites that `accounts clean` \
-             removes; {} links of retired breaches, which `breach retire` removes",
+             missing in the index by domain; {} domains of accounts missing in mail_domain; {} accounts, {} \
+             domains and {} websites that `accounts clean` removes; {} links of retired breaches, which `breach retire` removes",
             found.schema_version.as_deref().unwrap_or("unknown"),
             found.breaches,
             found.accounts,
@@ -35,6 +35,7 @@ impl Doctor {
             found.opted_out,
             found.odd_addresses,
             found.unfiled,
+            found.missing_domains,
             found.empty,
             found.odd_domains,
             found.odd_websites,

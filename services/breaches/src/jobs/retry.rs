@@ -14,6 +14,7 @@ pub fn is_retryable(error: &JobError) -> bool {
 /// A job's connection, which is replaced if it's lost.
 pub struct RetryingConnection {
     pools: Pools,
+    connect: fn(&Pools) -> Result<Db, DatabaseError>,
     db: Db,
 }
 
@@ -21,8 +22,20 @@ impl RetryingConnection {
     /// Opens a connection; see [`load_connections::connect`]. If PostgreSQL is unreachable, this is
     /// repeated, because a load opens its connection only after it has read all of its input.
     pub fn open(pools: &Pools) -> Result<Self, JobError> {
-        let db = connect_to(pools.backend(), || load_connections::connect(pools))?;
-        Ok(Self { db, pools: pools.clone() })
+        Self::open_with(pools, load_connections::connect)
+    }
+
+    /// Opens a connection for reads of whole tables, without the settings for loads.
+    pub fn for_checks(pools: &Pools) -> Result<Self, JobError> {
+        Self::open_with(pools, Pools::connect)
+    }
+
+    fn open_with(
+        pools: &Pools,
+        connect: fn(&Pools) -> Result<Db, DatabaseError>,
+    ) -> Result<Self, JobError> {
+        let db = connect_to(pools.backend(), || connect(pools))?;
+        Ok(Self { pools: pools.clone(), connect, db })
     }
 
     /// Returns the connection, for settings and for reads that are not repeated.
@@ -76,7 +89,7 @@ impl RetryingConnection {
             // SQLite's lock will be released eventually, but a lost connection to a server has to
             // be replaced.
             if self.db.backend() == Backend::Postgres
-                && let Ok(new) = load_connections::connect(&self.pools)
+                && let Ok(new) = (self.connect)(&self.pools)
             {
                 self.db = new;
             }

@@ -40,7 +40,11 @@ pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, Database
 
 /// Looks up a domain's name for an account in a run.
 pub fn name(conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
-    Ok(mail_domain::table.find(id).select(mail_domain::name).first(conn)?)
+    let name = mail_domain::table.find(id).select(mail_domain::name);
+    name.first::<String>(conn).optional()?.ok_or_else(|| {
+        let cause = format!("an account refers to row {id} of mail_domain, which is missing");
+        DatabaseError::broken(cause)
+    })
 }
 
 /// Looks up the names of domains.

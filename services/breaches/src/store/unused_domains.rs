@@ -1,4 +1,4 @@
-//! Finds and deletes domains that no account or stealer log uses.
+//! Finds and deletes domains that no account or stealer log uses, and counts missing ones.
 
 use database::{Backend, DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -27,7 +27,7 @@ pub fn is_used(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
 }
 
 #[derive(QueryableByName)]
-struct Unused {
+struct Found {
     #[diesel(sql_type = Integer)]
     id: i32,
 }
@@ -50,7 +50,7 @@ fn unused_in_tables(db: &mut Db, first: i32, last: i32) -> Result<Vec<i32>, Data
          AND NOT EXISTS (SELECT 1 FROM stealer_log s WHERE s.website_id = d.id{offset}) \
          ORDER BY d.id"
     );
-    let found: Vec<Unused> = on_backend!(db, conn => diesel::sql_query(statement).load(conn))?;
+    let found: Vec<Found> = on_backend!(db, conn => diesel::sql_query(statement).load(conn))?;
     Ok(found.into_iter().map(|unused| unused.id).collect())
 }
 
@@ -95,6 +95,34 @@ pub fn remove_unused(db: &mut Db, ids: &[i32]) -> Result<(), DatabaseError> {
         }
     }
     mail_domains::delete_all(db, &unused)
+}
+
+/// Counts domains that accounts refer to, but which don't exist. Don't call this inside a
+/// transaction.
+pub fn count_missing(db: &mut Db) -> Result<u64, DatabaseError> {
+    accounts::in_one_snapshot(db, |db| {
+        let accounts = match db.backend() {
+            Backend::Sqlite => "domain_account",
+            Backend::Postgres => "account",
+        };
+        let statement = format!(
+            "SELECT DISTINCT a.domain_id AS id FROM {accounts} a \
+             WHERE NOT EXISTS (SELECT 1 FROM mail_domain d WHERE d.id = a.domain_id)"
+        );
+        let found: Vec<Found> = on_backend!(db, conn => diesel::sql_query(statement).load(conn))?;
+        let mut missing = accounts::domains_in_runs(db)?;
+        let mut after = i32::MIN;
+        while !missing.is_empty() {
+            let page = mail_domains::page(db, after)?;
+            let Some(&(last, _)) = page.last() else { break };
+            after = last;
+            for (id, _) in page {
+                missing.remove(id.cast_unsigned());
+            }
+        }
+        missing.extend(found.into_iter().map(|row| row.id.cast_unsigned()));
+        Ok(missing.len())
+    })
 }
 
 #[cfg(test)]

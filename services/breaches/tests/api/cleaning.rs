@@ -1,7 +1,7 @@
 //! `accounts clean` and `doctor`: accounts without data, and text that older versions stored as
 //! addresses.
 
-use breaches::jobs::{Cleaned, clean, examine};
+use breaches::jobs::{Cleaned, JobContext, JobError, clean, examine};
 use breaches::store::{
     account_links, accounts, breaches as store_breaches, mail_domains, stealer_logs, versions,
 };
@@ -242,19 +242,30 @@ fn number(db: &mut Db, query: &str) -> i64 {
     found.number
 }
 
-/// Cleans while a table is locked, and calls `meanwhile` once the command waits for the table.
-fn clean_while_locked(app: &App, table: &str, meanwhile: impl FnOnce(&mut Db)) -> Cleaned {
+/// Does some work while a table is locked, and calls `meanwhile` once it waits for the table.
+fn while_locked<T: Send + 'static>(
+    app: &App,
+    table: &str,
+    work: fn(&JobContext) -> Result<T, JobError>,
+    meanwhile: impl FnOnce(&mut Db),
+) -> T {
     let context = app.context.clone();
     let mut db = app.context.pools.connect().unwrap();
-    let cleaning = transaction(&mut db, |db| {
+    let working = transaction(&mut db, |db| {
         sql_query(format!("LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")).execute(db)?;
-        let cleaning = std::thread::spawn(move || clean(&context, false));
+        let working = std::thread::spawn(move || work(&context));
         let waiting = format!("SELECT count(*) AS number {WAITING}");
-        until_blocking("the command waits", || number(db, &waiting) == 1);
+        until_blocking("the work waits", || number(db, &waiting) == 1);
         meanwhile(db);
-        Ok::<_, DatabaseError>(cleaning)
+        Ok::<_, DatabaseError>(working)
     });
-    cleaning.unwrap().join().unwrap().unwrap()
+    working.unwrap().join().unwrap().unwrap()
+}
+
+/// Ends the connection that waits for a table.
+fn end_waiting(db: &mut Db) {
+    let lost = format!("SELECT count(pg_terminate_backend(pid)) AS number {WAITING}");
+    assert_eq!(number(db, &lost), 1);
 }
 
 /// Returns whether the database is a single PostgreSQL server.
@@ -273,11 +284,19 @@ async fn cleaning_continues_after_its_connection_was_lost() {
         account_links::ensure(db, &empty)
     })
     .await;
-    let cleaned = clean_while_locked(&app, "account", |db| {
-        let lost = format!("SELECT count(pg_terminate_backend(pid)) AS number {WAITING}");
-        assert_eq!(number(db, &lost), 1);
-    });
+    let cleaned = while_locked(&app, "account", |context| clean(context, false), end_waiting);
     assert_eq!((cleaned.examined, cleaned.empty), (1, 1));
+}
+
+#[actix_web::test]
+async fn doctor_continues_after_its_connection_was_lost() {
+    let app = app().await;
+    if !is_on_server(&app) {
+        return;
+    }
+    app.load("Alpha", "ada@corp.example\n").await;
+    let found = while_locked(&app, "account", examine, end_waiting);
+    assert_eq!((found.accounts, found.sampled, found.is_sound()), (1, 1, true));
 }
 
 #[actix_web::test]
@@ -292,7 +311,8 @@ async fn cleaning_reads_names_without_holding_up_other_writers() {
         stealer_logs::add(db, &[pair])
     })
     .await;
-    let cleaned = clean_while_locked(&app, "stealer_log", |db| {
+    let clean = |context: &JobContext| clean(context, false);
+    let cleaned = while_locked(&app, "stealer_log", clean, |db| {
         let held = "SELECT count(*) AS number FROM pg_locks WHERE objid = 7203591 AND granted \
                     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
         assert_eq!(number(db, held), 0);
@@ -313,4 +333,27 @@ async fn doctor_reports_structural_faults() {
     .unwrap();
     let found = examine(&app.context).unwrap();
     assert_eq!((found.structural_faults, found.is_sound()), (1, false));
+}
+
+#[actix_web::test]
+async fn missing_domains_of_accounts_are_counted_and_named() {
+    let app = app().await;
+    app.import(&json!([entry("Beta")])).await;
+    let lines: String = (0..40).map(|n| format!("user{n}@example.com\n")).collect();
+    app.load("Alpha", &lines).await;
+    // On SQLite, these are in a run.
+    app.load("Beta", "ada@corp.example\nbob@corp.example\n").await;
+    assert_eq!(examine(&app.context).unwrap().missing_domains, 0);
+    app.change(|db| {
+        let delete = "DELETE FROM mail_domain WHERE name IN ('example.com', 'corp.example')";
+        Ok(sql_query(delete).execute(db)?)
+    })
+    .await;
+    let found = examine(&app.context).unwrap();
+    assert_eq!((found.missing_domains, found.is_sound()), (2, false));
+    // PostgreSQL ignores such accounts.
+    if app.context.pools.backend() == Backend::Sqlite {
+        let failed = clean(&app.context, true).unwrap_err().to_string();
+        assert!(failed.contains("row") && failed.contains("of mail_domain"), "{failed}");
+    }
 }
