@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use database::Db;
 
 use crate::jobs::JobContext;
 use crate::model::id_list;
@@ -42,13 +43,23 @@ fn export(
     let id = breaches::by_name(&mut db, breach)?
         .with_context(|| format!("there is no breach {breach}"))?
         .id;
-    let mut pages = accounts::Pages::after(&mut db, (i64::MIN, -1))?;
+    let written = write_addresses(&mut db, id, json, out);
+    written.context("the output is incomplete; run the command again")
+}
+
+fn write_addresses(
+    db: &mut Db,
+    breach: u16,
+    json: bool,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let mut pages = accounts::Pages::after(db, (i64::MIN, -1))?;
     loop {
-        let rows = pages.next(&mut db)?;
+        let rows = pages.next(db)?;
         if rows.is_empty() {
             break;
         }
-        for row in rows.iter().filter(|row| id_list::contains(&row.breaches, id)) {
+        for row in rows.iter().filter(|row| id_list::contains(&row.breaches, breach)) {
             let address = row.address();
             if json {
                 writeln!(out, "{}", serde_json::to_string(&address)?)?;

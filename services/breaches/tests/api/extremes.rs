@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use diesel::RunQueryDsl;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
@@ -111,4 +112,20 @@ fn truncated_compressed_file_fails_and_loads_nothing() {
     let file = operator.folder.write("whole.gz", &both);
     operator.run(&[&load[..], &[file.to_str().unwrap()]].concat());
     assert_eq!(operator.run(&["account", "export", "--breach", "Alpha"]).lines().count(), 600);
+}
+
+#[test]
+fn failed_export_says_that_its_output_is_incomplete() {
+    let operator = Operator::new();
+    let export = || operator.output(&["account", "export", "--breach", "Acmegram"]);
+    assert!(export().status.success());
+    let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    let rename = "ALTER TABLE account RENAME TO missing";
+    let renamed: Result<_, database::DatabaseError> =
+        pools.write_blocking(|db| Ok(diesel::sql_query(rename).execute(db)?));
+    renamed.unwrap();
+    let failed = export();
+    let errors = String::from_utf8_lossy(&failed.stderr);
+    assert_eq!(failed.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("the output is incomplete; run the command again: "), "{errors}");
 }
