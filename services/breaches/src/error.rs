@@ -27,13 +27,19 @@ pub enum Error {
     )]
     Prefixes,
     /// The request has more prefixes than a full quota covers. Contains the limit.
-    #[error("The subscription covers at most {0} prefixes in one request.")]
+    #[error(
+        "The subscription covers at most {} in one request.",
+        counted(*.0, "prefix", "prefixes")
+    )]
     TooManyPrefixes(u32),
     /// Invalid body of a bulk check.
     #[error("The body must be a JSON object with an array \"emails\" of 1 to 1000 strings.")]
     Emails,
     /// The request has more addresses than a full quota covers. Contains the limit.
-    #[error("The subscription covers at most {0} addresses in one request.")]
+    #[error(
+        "The subscription covers at most {} in one request.",
+        counted(*.0, "address", "addresses")
+    )]
     TooManyEmails(u32),
     /// The body is too large. Contains the limit in KiB.
     #[error("The body must not be larger than {0} KiB.")]
@@ -123,6 +129,11 @@ pub enum Error {
     /// A bug or a corrupt database. The cause is logged but not sent to the client.
     #[error("{0}")]
     Internal(String),
+}
+
+/// Returns a number with the noun that it needs.
+fn counted(number: u32, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// The reason a domain wasn't verified. The display text becomes the message in the body.
@@ -302,6 +313,15 @@ impl ErrorFormat for ErrorBodies {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limit_of_one_is_singular() {
+        let texts = [Error::TooManyPrefixes(1), Error::TooManyEmails(1), Error::TooManyEmails(2)]
+            .map(|error| error.to_string());
+        for (text, limit) in texts.iter().zip(["1 prefix", "1 address", "2 addresses"]) {
+            assert_eq!(*text, format!("The subscription covers at most {limit} in one request."));
+        }
+    }
 
     #[test]
     fn busy_database_is_the_cause_in_the_log_but_not_in_the_response() {

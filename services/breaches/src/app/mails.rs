@@ -76,8 +76,8 @@ pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: String
     let mut links = vec![("The breach", format!("{url}/breaches/{name}"))];
     add_websites(breach, format!("{url}/account/stealer-logs"), &mut paragraphs, &mut links);
     Letter {
-        subject: format!("Your address is in the {title} breach"),
-        lead: format!("{address} is in the {title} breach."),
+        subject: format!("Your address is in {}", named(title)),
+        lead: format!("{address} is in {}.", named(title)),
         facts: facts([
             ("Date", breach_date.to_string()),
             ("Accounts", pwn_count.to_string()),
@@ -87,6 +87,16 @@ pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: String
         links,
         topic: OWN_TOPIC.to_owned(),
         unsubscribe,
+    }
+}
+
+/// Returns the name of a breach in a sentence. A title such as `The Copper Kettle` already has an
+/// article.
+fn named(title: &str) -> String {
+    let first = title.split_whitespace().next().unwrap_or_default();
+    match ["the", "a", "an"].iter().any(|article| first.eq_ignore_ascii_case(article)) {
+        true => format!("{title} breach"),
+        false => format!("the {title} breach"),
     }
 }
 
@@ -140,8 +150,8 @@ pub fn domain_breach(
     let (mut paragraphs, mut links) = (Vec::new(), vec![("See which", page.clone())]);
     add_websites(breach, page, &mut paragraphs, &mut links);
     Letter {
-        subject: format!("{domain} is in the {title} breach"),
-        lead: format!("{new} {were} found in the {title} breach."),
+        subject: format!("{domain} is in {}", named(title)),
+        lead: format!("{new} {were} found in {}.", named(title)),
         facts: facts([("Date", breach_date.to_string()), ("Exposed", data_classes.join(", "))]),
         paragraphs,
         links,
@@ -229,5 +239,22 @@ pub fn domain_report(
         links: vec![("See which", page)],
         topic: format!("monthly emails about {domain}"),
         unsubscribe,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn title_with_an_article_gets_no_second_one() {
+        for (title, expected) in [
+            ("Adobe", "the Adobe breach"),
+            ("The Copper Kettle", "The Copper Kettle breach"),
+            ("a small world", "a small world breach"),
+            ("Theatre", "the Theatre breach"),
+        ] {
+            assert_eq!(named(title), expected);
+        }
     }
 }

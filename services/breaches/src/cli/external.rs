@@ -60,6 +60,11 @@ fn require_folders(settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Returns whether a text is an HTTP or HTTPS URL without credentials and control characters.
+pub fn is_web(url: &str) -> bool {
+    webhook_url::is_plain(url) && web_url(url).is_some()
+}
+
 /// Returns whether a webhook URL is allowed. This only examines the URL and doesn't resolve its
 /// host.
 pub fn may_call(settings: &Settings, url: &str) -> bool {

@@ -7,7 +7,7 @@ use database::DatabaseError;
 use outbound::WebhookSecret;
 use serde_json::json;
 
-use super::external::may_call;
+use super::external::{is_web, may_call};
 use super::output::Output;
 use crate::app;
 use crate::jobs::JobContext;
@@ -72,8 +72,12 @@ impl WebhookCommand {
         match self {
             Self::Add { email, url, output } => {
                 anyhow::ensure!(
+                    is_web(&url),
+                    "{url} is not an http or https address without a user name and password"
+                );
+                anyhow::ensure!(
                     may_call(&context.settings, &url),
-                    "{url} is not an http or https address on a public host at port 80 or 443; \
+                    "{url} is not on a public host at port 80 or 443; \
                      VERIFY_ALLOW_PRIVATE=true permits others"
                 );
                 let email = EmailAddress::parse(&email)?;

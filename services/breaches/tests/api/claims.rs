@@ -152,10 +152,7 @@ async fn mails_about_a_domain_end_with_their_link_and_return_on_request() {
     app.load("Beta", "b@corp.example\nb@other.example\n").await;
     app.deliver_notices().await;
     let subject = header(&app.mails()[1], "Subject");
-    assert_eq!(
-        (app.mails().len(), subject.as_str()),
-        (2, "other.example is in the The Beta breach")
-    );
+    assert_eq!((app.mails().len(), subject.as_str()), (2, "other.example is in The Beta breach"));
     let browser = Browser::new(&app);
     browser.sign_in(CORP).await;
     let page = "/account/notifications";

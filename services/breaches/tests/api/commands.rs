@@ -331,17 +331,18 @@ fn webhook_is_added_listed_and_removed_and_its_secret_shown_once() {
     assert!(plain.starts_with("whsec_") && plain.trim() != secret, "{plain}");
     let twice = refusal(&operator, &["webhook", "add", owner, url]);
     assert!(twice.contains("already has https://hooks.example.org/x"), "{twice}");
-    for target in [
-        "ftp://hooks.example.org/x",
-        "hooks.example.org",
-        "http://127.0.0.1/",
-        "http://[::1]/",
-        "http://169.254.169.254/latest",
-        "https://hooks.example.org:8443/",
-        "https://user:word@hooks.example.org/",
+    for (target, is_web) in [
+        ("ftp://hooks.example.org/x", false),
+        ("hooks.example.org", false),
+        ("http://127.0.0.1/", true),
+        ("http://[::1]/", true),
+        ("http://169.254.169.254/latest", true),
+        ("https://hooks.example.org:8443/", true),
+        ("https://user:word@hooks.example.org/", false),
     ] {
         let refused = refusal(&operator, &["webhook", "add", owner, target]);
-        assert!(refused.contains("VERIFY_ALLOW_PRIVATE"), "{target}: {refused}");
+        assert_eq!(refused.contains("VERIFY_ALLOW_PRIVATE"), is_web, "{target}: {refused}");
+        assert_eq!(refused.contains("not an http or https address"), !is_web, "{refused}");
     }
     let mut local = operator.command(&["webhook", "add", owner, "http://127.0.0.1:9/"]);
     assert!(local.env("VERIFY_ALLOW_PRIVATE", "true").status().unwrap().success());

@@ -166,7 +166,7 @@ async fn unsubscribe_link_of_a_monthly_mail_ends_only_monthly_mails() {
     app.load("Old", "new@corp.example\n").await;
     app.deliver_notices().await;
     let notice = app.mails().pop().unwrap().plain();
-    assert!(notice.contains("corp.example is in the The Old breach"), "{notice}");
+    assert!(notice.contains("corp.example is in The Old breach"), "{notice}");
     turn(&app, "on").await;
     let link = notice.split("https://breaches.example/unsubscribe?token=").nth(1).unwrap();
     let token: String = link.chars().take_while(char::is_ascii_alphanumeric).collect();

@@ -122,7 +122,7 @@ async fn owner_is_notified_once_of_each_new_breach() {
     assert_eq!((app.mails().len(), mail.to[0].as_str()), (1, OWNER));
     let plain = mail.plain();
     for part in [
-        "Subject: Your address is in the The Alpha breach",
+        "Subject: Your address is in The Alpha breach",
         "Date: 2020-02-20",
         "Exposed: Email addresses, Names",
         "A made-up entry.",
@@ -150,7 +150,7 @@ async fn second_confirmation_does_not_replace_a_due_notice() {
     let link = app.last_token("/notify-me/confirm");
     browser.post("/", "/notify-me/confirm", &[("token", &link)]).await.must(200);
     app.deliver_notices().await;
-    let subject = "Subject: Your address is in the The Alpha breach";
+    let subject = "Subject: Your address is in The Alpha breach";
     assert!(app.mails().iter().any(|mail| mail.plain().contains(subject)));
 }
 
@@ -321,8 +321,8 @@ async fn owner_is_notified_of_pastes_and_stealer_logs() {
     let texts: Vec<String> = app.mails().iter().map(Mail::plain).collect();
     let page = "See the websites: https://breaches.example/account/";
     for (subject, page) in [
-        ("Your address is in the The Logs breach", format!("{page}stealer-logs")),
-        ("example.org is in the The Logs breach", format!("{page}domains/example.org")),
+        ("Your address is in The Logs breach", format!("{page}stealer-logs")),
+        ("example.org is in The Logs breach", format!("{page}domains/example.org")),
     ] {
         let found = texts.iter().any(|text| text.contains(subject) && text.contains(&page));
         assert!(found, "{subject} in {texts:?}");

@@ -97,7 +97,7 @@ async fn address_loaded_later_into_an_older_breach_is_announced_but_not_new() {
     assert_eq!(found["BreachedAddresses"], 5);
     app.deliver_notices().await;
     let notice = app.mails().pop().unwrap().plain();
-    assert!(notice.contains("corp.example is in the The Old breach"), "{notice}");
+    assert!(notice.contains("corp.example is in The Old breach"), "{notice}");
     let browser = Browser::new(&app);
     browser.sign_in(OWNER).await;
     let page = browser.get(&format!("{PAGE}?since=2026-01-01")).await.expect(200);

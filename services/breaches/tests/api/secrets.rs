@@ -262,3 +262,13 @@ async fn secrets_that_older_loads_stored_are_found_and_removed() {
     let found = examine(&app.context).unwrap();
     assert_eq!((found.odd_domains, found.odd_addresses, found.is_sound()), (0, 1, false));
 }
+
+#[actix_web::test]
+async fn advice_for_a_refused_list_does_not_name_its_own_format() {
+    let app = with_alpha().await;
+    for (format, is_named) in [(Format::Lines, true), (Format::Combo, false)] {
+        let refused = load(&app, "no address\n", format).unwrap_err();
+        assert_eq!(refused.contains("--format combo"), is_named, "{refused}");
+        assert!(refused.contains("--dry-run predicts the result"), "{refused}");
+    }
+}

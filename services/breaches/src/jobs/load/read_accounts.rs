@@ -39,7 +39,11 @@ pub fn sort(
     heartbeat: Option<&Heartbeat>,
     tally: &mut Tally,
 ) -> Result<Sorted, JobError> {
-    let check = SanityCheck::new(reading.unchecked, job::sorting_budget(context));
+    let budget = job::sorting_budget(context);
+    let check = match reading.format {
+        Format::Combo => SanityCheck::of_combo(reading.unchecked, budget),
+        _ => SanityCheck::new(reading.unchecked, budget),
+    };
     let mut sorting = Sorting::new(context, check, tally);
     let (several, mut text) = (sources.breaches.len() > 1, String::new());
     for (path, place) in &sources.files {

@@ -61,6 +61,8 @@ pub struct SanityCheck {
 const OF_ACCOUNTS: &str = "Lists with a secret after each address need --format combo, other files \
                            may need a different --format, --delimiter or --encoding; --dry-run \
                            predicts the result, --unchecked skips this check";
+const OF_COMBO: &str = "The file may need a different --format, --delimiter or --encoding; --dry-run \
+                        predicts the result, --unchecked skips this check";
 const OF_PAIRS: &str = "--email-column and --website-column name the columns, --delimiter and \
     --encoding describe the file; lines such as https://shop/login:address:secret need --format ulp. \
     --unchecked skips this check";
@@ -87,6 +89,11 @@ impl SanityCheck {
             once: 0,
             advice: OF_ACCOUNTS,
         }
+    }
+
+    /// Creates a check for lists with a secret after each address.
+    pub fn of_combo(unchecked: bool, budget: ByteSize) -> Self {
+        Self { advice: OF_COMBO, ..Self::new(unchecked, budget) }
     }
 
     /// Creates a check for a stealer log.
