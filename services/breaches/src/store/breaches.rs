@@ -42,6 +42,10 @@ impl TryFrom<Row> for Breach {
     type Error = DatabaseError;
 
     fn try_from(row: Row) -> Result<Self, DatabaseError> {
+        let data_classes = serde_json::from_str(&row.data_classes).map_err(|error| {
+            let name = &row.name;
+            DatabaseError::broken(format!("data_classes of the breach {name}: {error}"))
+        })?;
         Ok(Self {
             id: u16::try_from(row.id).map_err(DatabaseError::broken)?,
             name: row.name,
@@ -56,7 +60,7 @@ impl TryFrom<Row> for Breach {
             logo_path: row.logo_path,
             attribution: row.attribution,
             disclosure_url: row.disclosure_url,
-            data_classes: serde_json::from_str(&row.data_classes).map_err(DatabaseError::broken)?,
+            data_classes,
             flags: Flags {
                 verified: row.is_verified,
                 fabricated: row.is_fabricated,
@@ -227,4 +231,24 @@ pub fn retired_links(db: &mut Db) -> Result<i64, DatabaseError> {
     let retired = breach::table.filter(breach::is_retired.eq(true));
     let counts: Vec<i64> = retired.select(breach::loaded_count).load(db)?;
     Ok(counts.iter().sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::test_data;
+    use crate::store::MIGRATIONS;
+
+    #[test]
+    fn unreadable_data_classes_are_reported_with_the_name_of_the_breach() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let read = pools.write_blocking(|db| {
+            insert(db, &test_data::fixtures().remove(0))?;
+            diesel::update(breach::table).set(breach::data_classes.eq("none")).execute(db)?;
+            all(db)
+        });
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains("data_classes of the breach Acmegram: expected"), "{error}");
+    }
 }
