@@ -179,8 +179,9 @@ async fn keep_fresh(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let mut failing = false;
     loop {
-        let (version, catalogue) = (state.snapshot_version(), state.snapshot());
-        metrics::describe_catalogue(version, catalogue.answers.catalogue.states());
+        let snapshot = state.snapshot();
+        let catalogue = &snapshot.answers.catalogue;
+        metrics::describe_catalogue(catalogue.version, catalogue.states());
         tokio::time::sleep(pause).await;
         match state.reload().await {
             Ok(()) => failing = false,

@@ -21,6 +21,7 @@ use crate::store::accounts::{AccountFilters, AccountRow};
 use crate::store::known_keys::SharedKeys;
 use crate::store::layout::Layout;
 use crate::store::reader_cache::ReaderCache;
+use crate::store::versions::Versions;
 use crate::store::{blocks, breaches, opt_outs, server_keys, versions};
 use crate::wire::CatalogueAnswers;
 
@@ -59,7 +60,7 @@ pub struct Snapshot {
     pub opt_outs: Arc<opt_outs::OptOuts>,
     /// Clients blocked by the operator.
     pub blocks: BlockList,
-    versions: versions::Versions,
+    versions: Versions,
 }
 
 impl Snapshot {
@@ -268,9 +269,9 @@ impl State {
         self.inner.missing.store(Arc::new(missing));
     }
 
-    /// Returns the catalogue version of the current snapshot.
-    pub fn snapshot_version(&self) -> i64 {
-        self.inner.snapshot.load().answers.catalogue.version
+    /// Returns the versions of the current snapshot.
+    pub fn snapshot_versions(&self) -> Versions {
+        self.inner.snapshot.load().versions
     }
 
     /// Renews the cache of domain names. For PostgreSQL.

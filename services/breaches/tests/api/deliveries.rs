@@ -213,7 +213,7 @@ async fn replica_with_an_older_catalogue_loses_no_notice() {
     for breach in ["Gamma", "Delta"] {
         app.load(breach, &format!("{OWNER}\na@corp.example\n")).await;
     }
-    let version = app.state.snapshot_version();
+    let version = app.state.snapshot_versions();
     assert!(breaches::jobs::recount_domains(&app.state, version).await.unwrap());
     assert_eq!(breaches::jobs::deliver_due(&older).await.unwrap(), 4);
     let mut subjects: Vec<String> = app
@@ -225,7 +225,7 @@ async fn replica_with_an_older_catalogue_loses_no_notice() {
     assert_eq!(subjects.len(), 4, "{subjects:?}");
     assert_eq!(app.waiting().await, 0);
     // It does not repeat notices that the first replica has sent.
-    assert!(breaches::jobs::recount_domains(&older, older.snapshot_version()).await.unwrap());
+    assert!(breaches::jobs::recount_domains(&older, older.snapshot_versions()).await.unwrap());
     app.deliver_notices().await;
     assert_eq!(app.mails().len(), 4);
 }

@@ -82,7 +82,7 @@ async fn domain_searches_fail_until_the_index_is_complete_and_then_find_everythi
         let unavailable = failure(503, "The service is temporarily unavailable.");
         assert_eq!(answer(response).await, unavailable, "{path}");
     }
-    let version = app.state.snapshot_version();
+    let version = app.state.snapshot_versions();
     assert!(!recount_domains(&app.state, version).await.unwrap());
     let found = app.json_with(&keys[0], "/api/v3/breachedaccount/ada@example.com").await;
     assert_eq!(found, json!([{"Name": "Alpha"}, {"Name": "Beta"}, {"Name": "Logs"}]));
@@ -209,6 +209,6 @@ async fn verified_domain_counts_as_searchable_once_it_has_addresses() {
     app.verify("owner@example.net", "example.com").await;
     assert!(!app.change(domain_controls::any_with_addresses).await);
     app.load("Alpha", "ada@example.com\n").await;
-    assert!(recount_domains(&app.state, app.state.snapshot_version()).await.unwrap());
+    assert!(recount_domains(&app.state, app.state.snapshot_versions()).await.unwrap());
     assert!(app.change(domain_controls::any_with_addresses).await);
 }

@@ -34,7 +34,7 @@ async fn failing_domain_delays_neither_other_domains_nor_the_next_round() {
     }
     app.load("Alpha", "x@a.example\nx@b.example\nx@c.example\nx@new.c.example\n").await;
     app.change(|db| refuse(db, "b.example")).await;
-    let version = app.state.snapshot_version();
+    let version = app.state.snapshot_versions();
     let sizes = || {
         let all = app.context.pools.read_blocking(|db| domain_controls::all(db, 1)).unwrap();
         all.into_iter().map(|control| control.size_now.unwrap_or(-1)).collect::<Vec<_>>()
@@ -79,11 +79,31 @@ async fn replica_that_lost_the_lease_writes_no_count_and_leaves_the_lease() {
     }
     app.load("Alpha", "x@a.example\nx@b.example\n").await;
     app.change(|db| take_lease_away(db, "a.example")).await;
-    let version = app.state.snapshot_version();
+    let version = app.state.snapshot_versions();
     assert!(!recount_domains(&app.state, version).await.unwrap());
     let all = app.context.pools.read_blocking(|db| domain_controls::all(db, 1)).unwrap();
     let sizes: Vec<_> = all.into_iter().map(|control| control.size_now.unwrap_or(-1)).collect();
     assert_eq!(sizes, [1, 0], "the other replica counts b.example");
     let until = app.change(|db| versions::get(db, "maintenance_until")).await;
     assert_eq!(until, Some(9_999_999_999), "the lease of the other replica");
+}
+
+#[actix_web::test]
+async fn domains_are_counted_again_after_a_failover_that_lost_a_load() {
+    let app = App::start().await;
+    app.import(&serde_json::json!([entry("Alpha")])).await;
+    app.subscriber("owner@example.org", "pro1").await;
+    app.verify("owner@example.org", "a.example").await;
+    app.load("Alpha", "x@a.example\n").await;
+    let lost = app.state.snapshot_versions();
+    assert!(recount_domains(&app.state, lost).await.unwrap());
+    // The new server has not seen that load, so the next one has the same catalogue version.
+    app.clock.advance(60);
+    app.load("Alpha", "y@a.example\nz@a.example\n").await;
+    app.change(|db| versions::set(db, versions::CATALOGUE_VERSION, lost.catalogue)).await;
+    let next = app.state.snapshot_versions();
+    assert_eq!(next.catalogue, lost.catalogue);
+    assert!(recount_domains(&app.state, next).await.unwrap());
+    let all = app.context.pools.read_blocking(|db| domain_controls::all(db, 1)).unwrap();
+    assert_eq!(all[0].size_now, Some(3));
 }

@@ -26,7 +26,7 @@ async fn start() -> App {
 impl App {
     /// Posts new notices and delivers them.
     pub async fn deliver_notices(&self) {
-        let version = self.state.snapshot_version();
+        let version = self.state.snapshot_versions();
         assert!(breaches::jobs::recount_domains(&self.state, version).await.unwrap());
         breaches::jobs::deliver_due(&self.state).await.unwrap();
     }
@@ -206,7 +206,7 @@ async fn repeated_count_announces_the_addresses_added_since_the_first() {
     app.change(|db| {
         let alpha = breaches::store::breaches::by_name(db, "Alpha")?.unwrap();
         breaches::store::account_links::link_one(db, &added, alpha.id)?;
-        breaches::store::versions::set(db, "domains_counted_at_version", 0)
+        breaches::store::versions::set(db, "domains_counted_at_change", 0)
     })
     .await;
     app.deliver_notices().await;
@@ -233,7 +233,7 @@ async fn end_of_a_subscription_stops_notices_about_domains() {
     app.webhook("corp@example.org", &hook.url("/x")).await;
     app.verify("corp@example.org", "corp.example").await;
     let recount = async || {
-        let version = app.state.snapshot_version();
+        let version = app.state.snapshot_versions();
         assert!(breaches::jobs::recount_domains(&app.state, version).await.unwrap());
     };
     // One notice has been posted, and the next one must not be posted.

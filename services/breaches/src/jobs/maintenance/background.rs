@@ -31,7 +31,7 @@ const PRUNE_SECONDS: i64 = 3600;
 /// Runs forever.
 pub async fn maintain(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
-    let (mut counted, mut pasted, mut pruned) = (None, None, 0);
+    let (mut counted, mut pasted, mut pruned) = (None::<Versions>, None, 0);
     let (mut retry_at, mut wait) = (0, RETRY_SECONDS.0);
     let interrupted = JobThread::default();
     let (mut cleared, mut clear_at) = (None, 0);
@@ -43,7 +43,7 @@ pub async fn maintain(state: State) {
         if now >= clear_at && !clear_log_after_removals(&state, &mut cleared).await {
             clear_at = now + RETRY_SECONDS.0;
         }
-        let version = state.snapshot_version();
+        let versions = state.snapshot_versions();
         let pastes = state.pools().read(|db| versions::get(db, versions::PASTES_VERSION)).await;
         let pastes = pastes.unwrap_or_else(|error| {
             log::warn!("the pastes version could not be read: {error}");
@@ -67,9 +67,10 @@ pub async fn maintain(state: State) {
             }
             count_at = now + count_wait;
         }
-        if counted != Some(version) && now >= retry_at {
-            match recount_domains(&state, version).await {
-                Ok(true) => (counted, wait) = (Some(version), RETRY_SECONDS.0),
+        let is_counted = counted.is_some_and(|counted| counted.has_same_catalogue(&versions));
+        if !is_counted && now >= retry_at {
+            match recount_domains(&state, versions).await {
+                Ok(true) => (counted, wait) = (Some(versions), RETRY_SECONDS.0),
                 Ok(false) => {}
                 Err(error) => {
                     log::warn!("some domains could not be counted, retrying in {wait} s: {error}");

@@ -9,24 +9,26 @@ use crate::error::Error;
 use crate::jobs::notices::notify_listeners;
 use crate::state::State;
 use crate::store::accounts::domain_walk;
+use crate::store::versions::Versions;
 use crate::store::{domain_controls, unfiled_accounts, versions};
 
-/// Meta entry for the catalogue version of the last complete count.
-const COUNTED_AT: &str = "domains_counted_at_version";
+/// Meta entry for the time of the catalogue change that the last complete count included. A counter
+/// could repeat; see [`Versions`].
+const COUNTED_AT: &str = "domains_counted_at_change";
 /// Meta entry for the counting lease.
 const LEASE: &str = "maintenance_until";
 
-/// Counts all verified domains as of the catalogue version `version`. Also verifies new subdomains
-/// for plans that include them. Returns `false` if another replica is already counting, or if the
+/// Counts all verified domains as of the catalogue in `versions`. Also verifies new subdomains for
+/// plans that include them. Returns `false` if another replica is already counting, or if the
 /// by-domain index is incomplete.
 ///
 /// # Errors
 /// Returns the first failure. After a failure, counting continues with the next domain unless
 /// several in a row fail. The lease is released so that the rest can be retried soon.
-pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error> {
-    let pools = state.pools();
+pub async fn recount_domains(state: &State, versions: Versions) -> Result<bool, Error> {
+    let (pools, changed_at) = (state.pools(), versions.catalogue_changed_at);
     let known = pools.read(move |db| versions::get(db, COUNTED_AT)).await?;
-    if known.is_some_and(|known| known >= version) {
+    if known.is_some_and(|known| known >= changed_at) {
         return Ok(true);
     }
     if pools.read(unfiled_accounts::any).await? {
@@ -38,7 +40,7 @@ pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error>
     let is_done = done.is_ok();
     let finish = move |db: &mut Db| -> Result<(), DatabaseError> {
         match is_done {
-            true => versions::set(db, COUNTED_AT, version),
+            true => versions::set(db, COUNTED_AT, changed_at),
             false => Ok(()),
         }
     };

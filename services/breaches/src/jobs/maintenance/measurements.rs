@@ -8,6 +8,7 @@ use database::{DatabaseError, Db};
 use crate::metrics;
 use crate::model::waiting::{Channel, Waiting};
 use crate::state::State;
+use crate::store::versions::Versions;
 use crate::store::{accounts, jobs, messages, versions};
 
 /// Time between measurements of jobs and messages.
@@ -19,7 +20,7 @@ const COUNT_SECONDS: i64 = 900;
 /// that delivers messages. Replicas that run maintenance also count accounts when the data has
 /// changed, but at most once every 15 minutes.
 pub async fn measure_regularly(state: State) {
-    let mut counted: Option<(i64, [Option<i64>; 3])> = None;
+    let mut counted: Option<(i64, (Versions, Option<i64>))> = None;
     loop {
         if let Err(error) = measure_queues(&state).await {
             log::debug!("jobs and messages could not be measured: {error}");
@@ -41,13 +42,10 @@ pub async fn measure_regularly(state: State) {
 }
 
 /// Reads the versions that change whenever accounts do.
-async fn changes(state: &State) -> Result<[Option<i64>; 3], DatabaseError> {
+async fn changes(state: &State) -> Result<(Versions, Option<i64>), DatabaseError> {
     let read = |db: &mut Db| {
-        Ok::<_, DatabaseError>([
-            versions::get(db, versions::CATALOGUE_VERSION)?,
-            versions::get(db, versions::PASTES_VERSION)?,
-            versions::get(db, versions::OPTOUT_VERSION)?,
-        ])
+        let pastes = versions::get(db, versions::PASTES_VERSION)?;
+        Ok::<_, DatabaseError>((versions::current(db)?, pastes))
     };
     state.pools().read(read).await
 }
