@@ -87,7 +87,8 @@ pub fn join(
         let occurrence = occurrence.original.seconds();
         let mut place = Membership { event, series, occurrence, changed: Vec::new() };
         let before = stored::of_event(db, event)?;
-        place.changed = own_fields(db, before.as_ref(), edits, &place)?;
+        let is_private = occurrence.details.is_private;
+        place.changed = own_fields(db, before.as_ref(), edits, (&place, is_private))?;
         series_events::join(db, &place)?;
         if let Some(before) = before.filter(|before| before.series.id != series) {
             // A user had split the series at this event.
@@ -190,12 +191,13 @@ fn change_to(schedule: Schedule) -> ScheduleChange {
 
 /// Returns the fields that this event doesn't share with its series: fields that don't exist in
 /// files and, in a subscription, fields that a user changed for this event only, or for all other
-/// events while this event's value still comes from the file.
+/// events while this event's value still comes from the file. `is_private` is whether the file
+/// marks the events as private.
 fn own_fields(
     db: &mut Db,
     before: Option<&InSeries>,
     edits: Option<&SeriesEdits>,
-    place: &Membership,
+    (place, is_private): (&Membership, bool),
 ) -> Result<Vec<String>, Error> {
     let known = subscribed_events::of_event(db, place.event)?;
     let held = known.map(|known| known.changed).unwrap_or_default();
@@ -215,7 +217,9 @@ fn own_fields(
         && parts().any(|part| edits.has(part))
         && let Some(event) = series::shared(db, place.event)?
     {
-        let shared = parts().filter(|part| edits.has(*part));
+        // The file might have hidden all known events since users published them.
+        let is_private = is_private && before.is_some();
+        let shared = parts().filter(|part| edits.decides(*part, is_private));
         for field in shared.flat_map(|part| edits.differing(&event, part)) {
             if !fields.iter().any(|own| own == field) {
                 fields.push(field.to_owned());

@@ -7,7 +7,8 @@ use crate::ical::Details;
 use crate::model::event::Event;
 use crate::model::event_status::Occurring;
 use crate::model::status::{Stage, Status};
-use crate::store::{event_statuses, imported};
+use crate::model::subscription_parts::{Part, Parts};
+use crate::store::{event_statuses, imported, subscribed_events};
 
 /// Returns whether `event` is marked as cancelled.
 pub fn is_cancelled(db: &mut Db, event: i64) -> Result<bool, Error> {
@@ -22,8 +23,14 @@ fn occurring(db: &mut Db, event: i64) -> Result<Occurring, Error> {
 /// Events trashed by an import are restored, and an event becomes private or public when it does in
 /// the file.
 ///
-/// A user's decision is kept until the file changes.
-pub fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<Status>, Error> {
+/// A user's decision is kept until the file changes. `held` contains the fields of a subscribed
+/// event that users changed. If they include the status, the event can only become private.
+pub fn status_after(
+    db: &mut Db,
+    event: &Event,
+    (is_private, held): (bool, &Parts),
+) -> Result<Option<Status>, Error> {
+    let is_chosen = held.has(Part::Status);
     let is_hidden = matches!(event.status.stage(), Stage::Private | Stage::Trash);
     if !is_private && !is_hidden {
         imported::note(db, event.id, |noted| noted.is_private = false)?;
@@ -32,8 +39,15 @@ pub fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Opti
     let was_private = imported::find(db, event.id)?.is_private;
     let before = status_outside_trash(event);
     let after = match (was_private, is_private, before.stage()) {
-        (false, true, Stage::Publish | Stage::Future) => Status::of(Stage::Private),
-        (true, false, Stage::Private) => Status::of(Stage::Publish),
+        (false, true, Stage::Publish | Stage::Future) => {
+            if is_chosen {
+                // From now on, the status follows the file again.
+                let others = held.without(&Parts::of([Part::Status]));
+                subscribed_events::set_changed(db, event.id, &others)?;
+            }
+            Status::of(Stage::Private)
+        }
+        (true, false, Stage::Private) if !is_chosen => Status::of(Stage::Publish),
         _ => before,
     };
     imported::note(db, event.id, |noted| noted.is_private = is_private)?;

@@ -378,13 +378,11 @@ fn update(
     let keeps_parent = source.own.is_author || occurrence.is_cancelled;
     let parent = source.parent.filter(|id| *id != event.id && !keeps_parent);
     let has = |part: Part| has_part(occurrence, &event, part);
+    let held = match source.subscriber {
+        Some(subscriber) => subscriber.changed_parts(context.db, event.id)?,
+        None => Parts::default(),
+    };
     let mut fields = occurrence.fields(shown.as_ref());
-    if !is_removed
-        && has(Part::Status)
-        && let Some(status) = status_after(context.db, &event, details.is_private)?
-    {
-        fields.insert("status".to_owned(), json!(status.as_str()));
-    }
     let is_author = source.own.is_author;
     if !occurrence.is_cancelled
         && let Some(occurring) = occurring_after(context.db, is_author, (event.id, details))?
@@ -409,15 +407,19 @@ fn update(
     if !source.own.is_author && details.url.as_ref().is_some_and(is_website) {
         fields.insert("website".to_owned(), json!(details.url));
     }
-    let held = match source.subscriber {
-        Some(subscriber) => subscriber.changed_parts(context.db, event.id)?,
-        None => Parts::default(),
-    };
     let is_kept = |part: Part| held.has(part) || !has(part);
     fields.retain(|name, _| Part::of_field(name).is_none_or(|part| !is_kept(part)));
-    // The file has the event again, so it returns with the status that a user chose.
-    if held.has(Part::Status) && event.status.is_trashed() && !is_removed {
-        fields.insert("status".to_owned(), json!(status_outside_trash(&event).as_str()));
+    let status = match has(Part::Status) {
+        _ if is_removed => None,
+        true => status_after(context.db, &event, (details.is_private, &held))?,
+        // The file has the event again, so it returns with the status that a user chose.
+        false if held.has(Part::Status) && event.status.is_trashed() => {
+            Some(status_outside_trash(&event))
+        }
+        false => None,
+    };
+    if let Some(status) = status {
+        fields.insert("status".to_owned(), json!(status.as_str()));
     }
     let same_terms = is_removed
         || has_categories(source.subscriber, details, (old, &before))

@@ -139,6 +139,38 @@ async fn date_that_returns_to_its_file_has_the_status_that_a_user_chose() {
 }
 
 #[actix_web::test]
+async fn dates_that_their_file_makes_private_are_hidden_although_users_published_them() {
+    let without = series(3, 18, "EXDATE;TZID=Europe/Vienna:20270511T180000\r\n");
+    for (scope, is_trashed) in [("this", false), ("this", true), ("all", false)] {
+        let (club, id, ids) = subscribed(&series(3, 18, "")).await;
+        for status in ["draft", "publish"] {
+            patch(&club, ids[1], json!({"status": status, "scope": scope})).await;
+        }
+        if is_trashed {
+            // An editor imports the file without this date.
+            imports::counts(&club.app, &without).await;
+            assert_eq!(public(&club).await.len(), 2);
+        }
+        club.serves(&series(3, 18, "CLASS:PRIVATE\r\nDESCRIPTION:Knee\r\n"));
+        club.run_now(id).await;
+        assert_eq!(club.app.rows("events where status = 'private'"), 3, "{scope}");
+        // The dates follow the file again.
+        club.serves(&series(3, 18, ""));
+        club.run_now(id).await;
+        assert_eq!(public(&club).await.len(), 3, "{scope}");
+        assert_eq!(changed(&club, id).await, vec![json!([]); 3], "{scope}");
+    }
+    // A status that hides more stays.
+    let (club, id, ids) = subscribed(&series(3, 18, "")).await;
+    patch(&club, ids[1], json!({"status": "draft"})).await;
+    for more in ["CLASS:PRIVATE\r\n", ""] {
+        club.serves(&series(3, 18, more));
+        club.run_now(id).await;
+        assert_eq!(club.app.rows("events where status = 'draft'"), 1, "{more}");
+    }
+}
+
+#[actix_web::test]
 async fn new_dates_of_a_file_get_what_was_changed_for_all() {
     let (club, id, ids) = subscribed(&series(3, 18, "")).await;
     let all = json!({"scope": "all", "title": "Mine", "cost": "9", "tags": ["calm"],
@@ -227,10 +259,9 @@ async fn date_in_the_trash_creates_no_venues_organizers_or_categories() {
 
 #[actix_web::test]
 async fn new_private_date_is_private_although_users_published_the_others() {
-    let (club, id, ids) = subscribed(&series(3, 18, "")).await;
-    for status in ["draft", "publish"] {
-        patch(&club, ids[0], json!({"scope": "all", "status": status})).await;
-    }
+    let (club, id, _) = subscribed(&series(3, 18, "CLASS:PRIVATE\r\n")).await;
+    let first = club.event_of("s");
+    patch(&club, first, json!({"scope": "all", "status": "publish"})).await;
     club.serves(&series(4, 18, "CLASS:PRIVATE\r\n"));
     assert_eq!(counts(&club.run_now(id).await, "imported")[0], 1);
     assert_eq!(public(&club).await.len(), 3);
