@@ -16,7 +16,7 @@ use crate::model::event::Event;
 use crate::model::included::InSeries;
 use crate::model::schedule::{Schedule, ScheduleChange, wall_from_seconds};
 use crate::model::series::{Membership, Series};
-use crate::model::series_fields::{DATES, FIELDS};
+use crate::model::series_fields::{DATES, FIELDS, STATUS};
 use crate::model::slug::{self, TRASHED};
 use crate::model::subscription_parts::Part;
 use crate::model::when::PointInTime;
@@ -25,11 +25,8 @@ use crate::store::series_events::{self, Dated};
 use crate::store::{events, external_ids, subscribed_events};
 
 /// Records the fields in which an event differs from its series after an import that doesn't change
-/// the rule of the series. The file might have changed the series without changing its overrides.
-pub fn mark_own(db: &mut Db, entry: &Entry, (event, is_updated): (i64, bool)) -> Result<(), Error> {
-    if !is_updated && entry.replaces.is_none() {
-        return Ok(());
-    }
+/// the rule of the series.
+pub fn mark_own(db: &mut Db, entry: &Entry, event: i64) -> Result<(), Error> {
     let Some(InSeries { series, mut membership }) = stored::of_event(db, event)? else {
         return Ok(());
     };
@@ -48,6 +45,40 @@ pub fn mark_own(db: &mut Db, entry: &Entry, (event, is_updated): (i64, bool)) ->
             Ok(())
         }
     }
+}
+
+/// Records the fields in which the overridden events of a series differ from the others, after our
+/// own file might have changed the others. `replaced` contains the ids of the file's overrides.
+pub fn mark_overridden(
+    db: &mut Db,
+    entry: &Entry,
+    replaced: &HashSet<String>,
+) -> Result<(), Error> {
+    let all = entry.occurrences.iter().filter(|one| entry.overridden_as(one, replaced).is_some());
+    let moments: HashSet<i64> = all.map(|one| one.original.seconds()).collect();
+    if moments.is_empty() {
+        return Ok(());
+    }
+    let Some(known) = stored::find_by_uid(db, &entry.uid)? else { return Ok(()) };
+    let members = series_events::members(db, known.id)?;
+    let is_overridden = |one: &Membership| moments.contains(&one.occurrence);
+    let (overridden, others): (Vec<Membership>, Vec<Membership>) =
+        members.into_iter().partition(is_overridden);
+    let Some((template, _)) = series::template_among(db, known.id, &others)? else {
+        return Ok(());
+    };
+    for mut member in overridden {
+        let Some(own) = series::shared(db, member.event)? else { continue };
+        for field in template.differing(&own) {
+            let is_known = member.changed.iter().any(|known| known == field);
+            let is_trashing = field == STATUS && own.event.status.is_trashed();
+            if field != DATES && !is_known && !is_trashing {
+                member.changed.push(field.to_owned());
+            }
+        }
+        series_events::join(db, &member)?;
+    }
+    Ok(())
 }
 
 /// Returns the series with the length that our own file gives its events. `None` if the length is

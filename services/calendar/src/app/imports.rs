@@ -11,11 +11,9 @@ use super::import_adoption::Adopted;
 use super::import_edits::KnownEdits;
 use super::import_kept;
 use super::import_memberships;
-use super::import_moves;
 use super::import_notices::Notices;
 use super::import_overrides::{
-    is_outdated, known_parent, later_overrides, note_first, note_override, note_revision,
-    parent_of, stored_name, tell_apart,
+    is_outdated, note_first, note_override, note_revision, parent_of, stored_name, tell_apart,
 };
 use super::import_overview::Overview;
 use super::import_progress::{
@@ -26,8 +24,7 @@ use super::import_steps::Reading;
 use super::import_surplus::Surplus;
 use super::import_writes::{self, Outcome, Source};
 use super::own_events::{Identity, OwnEvents, find};
-use super::own_revisions::{LATER, OwnRevision};
-use super::subscribed_series::{ENDED, ended_at, goes_beyond};
+use super::own_revisions::LATER;
 use super::subscriber::Subscriber;
 use super::transactions::with_context;
 use super::undone::Undone;
@@ -46,22 +43,22 @@ pub struct Import {
     user: User,
     urls: Urls,
     limits: ImportLimits,
-    overview: Overview,
+    pub(super) overview: Overview,
     /// Recognises this calendar's own UIDs. Read by the first write.
     identity: Identity,
     /// Whether this calendar wrote the current entry.
-    is_author: bool,
+    pub(super) is_author: bool,
     /// The current entry's CREATED property.
     created: Option<i64>,
     /// State carried over from the first pass to the second, by series UID.
-    series: HashMap<String, Series>,
-    edits: KnownEdits,
+    pub(super) series: HashMap<String, Series>,
+    pub(super) edits: KnownEdits,
     /// The sequence numbers of this calendar's own series before this import, by UID.
-    sequences: HashMap<String, Option<i64>>,
-    so_far: Progress,
+    pub(super) sequences: HashMap<String, Option<i64>>,
+    pub(super) so_far: Progress,
     reading: Reading,
     /// The subscription that this import belongs to, if any.
-    subscriber: Option<Subscriber>,
+    pub(super) subscriber: Option<Subscriber>,
 }
 
 impl Import {
@@ -239,8 +236,7 @@ impl Import {
         slice: TimeSlice,
     ) -> Result<bool, Error> {
         let begun = self.so_far.entry.take();
-        // Our own feeds leave out non-public events, and have no rule for single occurrences.
-        let is_partial = self.is_author || self.overview.cut.is_some();
+        let is_partial = self.is_partial();
         // Another import might have written a later revision between two of this entry's
         // transactions.
         let revision = self.revision(entry);
@@ -255,56 +251,7 @@ impl Import {
         }
         let mut so_far = match begun {
             Some(so_far) => so_far,
-            None => {
-                for warning in &entry.warnings {
-                    self.so_far.warn(component, warning.clone());
-                }
-                if !self.is_author {
-                    let now = state.clock.unix();
-                    let listed = &self.overview.listed;
-                    import_moves::rename(db, (entry, listed), self.subscriber.as_mut(), now)?;
-                }
-                let parent = known_parent(db, entry, (&self.series, &self.so_far.parents))?;
-                let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
-                let repeated = is_withdrawn || (entry.is_series && parent.is_some());
-                let in_file = (&self.overview.replaced, self.subscriber.is_some());
-                let overridden = later_overrides(db, (entry, revision), in_file)?;
-                let by_author = (entry, self.is_author);
-                let own_revision = OwnRevision::of(db, by_author, &mut self.sequences)?;
-                if self.is_author && import_series::has_other_rule(db, entry)? {
-                    self.so_far.warn(component, import_series::OTHER_RULE.to_owned());
-                }
-                let origin = (self.own(), is_partial, self.subscriber.as_ref());
-                let has_new = match &entry.replaces {
-                    Some(name) => events::find_by_external_id(db, name)?.is_none(),
-                    None => entry.is_series,
-                };
-                let ended_at = match &self.subscriber {
-                    Some(one) if has_new && one.has_removed() => {
-                        ended_at(db, one.id(), &entry.uid)?
-                    }
-                    _ => None,
-                };
-                let ends = ended_at.as_deref();
-                let dates = (entry, ends, &self.overview.withdrawn);
-                let series = import_series::of_entry(state, db, dates, origin)?;
-                let known = series.filter(|one| has_new && !one.is_new).map(|one| one.id);
-                let edits = self.edits.of(db, known, entry.replaces.is_some())?;
-                if ends.is_some_and(|last| goes_beyond(entry, last)) {
-                    self.so_far.warn(component, ENDED.to_owned());
-                }
-                EntryProgress {
-                    kept: HashSet::new(),
-                    parent,
-                    repeated,
-                    overridden,
-                    series,
-                    edits,
-                    ended_at,
-                    own_revision,
-                    is_reported: false,
-                }
-            }
+            None => self.begin_entry(state, db, (component, entry), revision)?,
         };
         self.so_far.series = so_far.series.filter(|_| entry.replaces.is_none());
         let source = (self.series.get(&entry.uid), self.is_author);
@@ -392,8 +339,8 @@ impl Import {
                 (Some(id), Some(series)) if !is_overridden => {
                     import_memberships::join(db, (series.id, entry), edits, (&occurrence, id))?;
                 }
-                (Some(id), None) if self.so_far.report.updated > 0 => {
-                    import_memberships::mark_own(db, entry, (id, outcome == Outcome::Updated))?;
+                (Some(id), None) if outcome == Outcome::Updated => {
+                    import_memberships::mark_own(db, entry, id)?;
                 }
                 _ => {}
             }
@@ -414,6 +361,9 @@ impl Import {
             so_far.kept.insert(occurrence.external_id.clone());
         }
         import_kept::join(db, (entry, &so_far), self.subscriber.as_ref(), state.clock.unix())?;
+        if self.is_author && self.so_far.report.updated > 0 {
+            import_memberships::mark_overridden(db, entry, &self.overview.replaced)?;
+        }
         if let Some(series) = self.series.get_mut(&entry.uid)
             && entry.replaces.is_none()
         {
@@ -438,7 +388,13 @@ impl Import {
         Ok(true)
     }
 
-    fn own(&self) -> OwnEvents<'_> {
+    /// Returns whether the file lacks a part of what it describes. Our own feeds leave out
+    /// non-public events, and have no rule for single occurrences.
+    pub(super) fn is_partial(&self) -> bool {
+        self.is_author || self.overview.cut.is_some()
+    }
+
+    pub(super) fn own(&self) -> OwnEvents<'_> {
         let (urls, identity) = (&self.urls, &self.identity);
         OwnEvents { urls, identity, is_author: self.is_author, created: self.created }
     }

@@ -11,6 +11,7 @@ mod feed_series;
 pub(crate) mod feeds;
 mod images;
 mod import_adoption;
+mod import_beginnings;
 mod import_edits;
 mod import_kept;
 mod import_links;

@@ -41,6 +41,15 @@ pub fn template(db: &mut Db, series: i64) -> Result<Option<Shared>, DatabaseErro
 /// Like [`template`], but also returns the ids of the events that the values came from.
 pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)>, DatabaseError> {
     let members = series_events::members(db, series)?;
+    template_among(db, series, &members)
+}
+
+/// Like [`template_of`], but only takes values from `members`.
+pub fn template_among(
+    db: &mut Db,
+    series: i64,
+    members: &[Membership],
+) -> Result<Option<(Shared, Vec<i64>)>, DatabaseError> {
     let mut missing: Vec<&str> = FIELDS.to_vec();
     let (mut found, mut sources): (Option<Shared>, Vec<i64>) = (None, Vec::new());
     let mut taken: Vec<(&str, Audience)> = Vec::new();
@@ -80,10 +89,10 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
     missing.extend(hidden.map(|(field, _)| *field));
     missing.retain(|field| !WITHOUT_TEXT.contains(field));
     for field in missing {
-        let shared = last_visible(db, &members, &audience, Some(field))?;
+        let shared = last_visible(db, members, &audience, Some(field))?;
         let source = match shared {
             Some(source) => Some(source),
-            None => last_visible(db, &members, &audience, None)?,
+            None => last_visible(db, members, &audience, None)?,
         };
         let source = match source {
             Some(source) => source,

@@ -204,16 +204,29 @@ async fn other_start_in_the_file_of_a_series_is_reported() {
 
 #[actix_web::test]
 async fn title_of_a_series_is_changed_by_its_edited_file_despite_overrides() {
-    for number in [0, 3] {
+    let cases: [&[usize]; 4] = [&[0], &[3], &[0, 3], &[2, 3]];
+    for numbers in cases {
         let app = App::new().await;
         let id = course(&app, json!({})).await;
-        let event = ids(&app, id).await[number];
-        patch(&app, event, json!({"event_status": "cancelled"})).await.expect(200);
+        let all = ids(&app, id).await;
+        for number in numbers {
+            let off = json!({"event_status": "cancelled"});
+            patch(&app, all[*number], off).await.expect(200);
+        }
         let file = app.get("/ical").await.expect(200).text;
         let edited = file.replacen("SUMMARY:Yoga", "SUMMARY:Pilates", 1);
-        assert_eq!(counts(&app, &edited).await, [0, 3, 1, 0, 0], "{edited}");
+        let same = i64::try_from(numbers.len()).unwrap();
+        assert_eq!(counts(&app, &edited).await, [0, 4 - same, same, 0, 0], "{edited}");
         let titles = texts(&app, id, "title").await;
-        assert_eq!(titles.iter().filter(|title| *title == "Pilates").count(), 3, "{titles:?}");
+        for (number, title) in titles.iter().enumerate() {
+            let expected = if numbers.contains(&number) { "Yoga" } else { "Pilates" };
+            assert_eq!(title, expected, "{numbers:?}");
+        }
+        for event in events(&app, id).await {
+            let own = event["series"]["changed"].as_array().unwrap();
+            let is_own = own.contains(&json!("title"));
+            assert_eq!(is_own, event["title"] == "Yoga", "{numbers:?}");
+        }
         let feed = app.get("/ical").await.expect(200).text;
         assert_eq!(counts(&app, &feed).await, [0, 0, 4, 0, 0], "{feed}");
         assert_eq!(texts(&app, id, "title").await, titles);
