@@ -9,6 +9,7 @@ use database::{Db, transaction};
 
 use super::import_adoption::Adopted;
 use super::import_edits::KnownEdits;
+use super::import_exclusions;
 use super::import_kept;
 use super::import_memberships;
 use super::import_notices::Notices;
@@ -363,6 +364,14 @@ impl Import {
         import_kept::join(db, (entry, &so_far), self.subscriber.as_ref(), state.clock.unix())?;
         if self.is_author && self.so_far.report.updated > 0 {
             import_memberships::mark_overridden(db, entry, &self.overview.replaced)?;
+        }
+        if self.is_author && so_far.series.is_none() {
+            let (by, now) = ((entry, so_far.own_revision), state.clock.unix());
+            let excluded = import_exclusions::remove(db, by, &self.overview, now)?;
+            self.so_far.count_dropped(excluded.trashed, false);
+            if excluded.has_changed {
+                self.so_far.warn(component, import_exclusions::CHANGED.to_owned());
+            }
         }
         if let Some(series) = self.series.get_mut(&entry.uid)
             && entry.replaces.is_none()

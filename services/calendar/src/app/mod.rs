@@ -13,6 +13,7 @@ mod images;
 mod import_adoption;
 mod import_beginnings;
 mod import_edits;
+mod import_exclusions;
 mod import_kept;
 mod import_links;
 mod import_memberships;

@@ -65,6 +65,16 @@ impl OwnRevision {
         })
     }
 
+    /// Returns whether the event is the same as when the entry was written, or was last changed by
+    /// an import of an earlier edit of it.
+    pub fn is_current(&self, db: &mut Db, event: &Event) -> Result<bool, Error> {
+        if !self.is_before(Some(event)) {
+            return Ok(true);
+        }
+        let last = imported_states::edit(db, event)?;
+        Ok(last.is_some_and(|last| !self.in_file.is_older_than(&last.revision)))
+    }
+
     fn is_before(&self, event: Option<&Event>) -> bool {
         let modified = event.map(|event| event.modified_utc);
         let sequence = self.of_series.or(event.map(|event| event.sequence));

@@ -232,3 +232,47 @@ async fn title_of_a_series_is_changed_by_its_edited_file_despite_overrides() {
         assert_eq!(texts(&app, id, "title").await, titles);
     }
 }
+
+#[actix_web::test]
+async fn date_that_is_removed_from_the_file_of_a_series_goes_to_the_trash() {
+    let message = "a date that the file excludes has changed in this calendar since, so it stays";
+    for is_changed in [false, true] {
+        let app = App::new().await;
+        let id = course(&app, json!({})).await;
+        let all = ids(&app, id).await;
+        // Feeds exclude dates that aren't public.
+        patch(&app, all[3], json!({"status": "draft"})).await.expect(200);
+        let file = app.get("/ical").await.expect(200).text;
+        app.clock.advance(60);
+        assert_eq!(import(&app, &file).await, (vec![0, 0, 3, 0, 0], vec![]), "{file}");
+        if is_changed {
+            patch(&app, all[1], json!({"title": "Guest"})).await.expect(200);
+        }
+        let is_start = |line: &&str| line.starts_with("DTSTART") && line.contains("20270316");
+        let start = file.lines().find(is_start).unwrap();
+        let removed = start.replace("DTSTART", "EXDATE").replace("20270316", "20270323");
+        let edited = file.replacen("SUMMARY:", &format!("{removed}\r\nSUMMARY:"), 1);
+        let expected = match is_changed {
+            true => (vec![0, 0, 2, 0, 0], vec![json!(message)]),
+            false => (vec![0, 1, 2, 0, 0], vec![]),
+        };
+        assert_eq!(import(&app, &edited).await, expected, "{edited}");
+        let trashed = format!("events where status = 'trash' and id = {}", all[1]);
+        assert_eq!(app.rows(&trashed), i64::from(!is_changed));
+        assert_eq!(app.rows("events where status = 'draft'"), 1);
+        let feed = app.get("/ical").await.expect(200).text;
+        assert_eq!(counts(&app, &feed).await, [0, 0, 2 + i64::from(is_changed), 0, 0], "{feed}");
+    }
+}
+
+#[actix_web::test]
+async fn dates_that_a_filtered_feed_leaves_out_stay() {
+    let app = App::new().await;
+    let id = course(&app, json!({"featured": true})).await;
+    let all = ids(&app, id).await;
+    patch(&app, all[1], json!({"featured": false})).await.expect(200);
+    let file = app.get("/ical?featured=true").await.expect(200).text;
+    assert!(file.contains("EXDATE"), "{file}");
+    assert_eq!(import(&app, &file).await, (vec![0, 0, 3, 0, 0], vec![]), "{file}");
+    assert_eq!(events(&app, id).await.len(), 4);
+}
