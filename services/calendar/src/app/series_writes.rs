@@ -24,6 +24,7 @@ use crate::model::event::Event;
 use crate::model::included::InSeries;
 use crate::model::notice::series_body;
 use crate::model::role::User;
+use crate::model::schedule::Schedule;
 use crate::model::series::{Membership, Reach, Recurrence, Series};
 use crate::model::series_fields::{DATES, STATUS};
 use crate::model::status::Status;
@@ -49,7 +50,14 @@ pub fn update(
         };
         let messages = webhooks::last_message(context.db)?;
         let event = event_writes::update(context.db, old, change, write)?;
-        let plan = plan_of(&change.schedule.as_given(&event.schedule), recurrence)?;
+        let length = |one: &Schedule| one.end_local - one.start_local;
+        let is_along =
+            change.schedule.end.is_none() && length(&event.schedule) == length(&old.schedule);
+        let given = match is_along {
+            true => change.schedule.as_moved(&event.schedule),
+            false => change.schedule.as_given(&event.schedule),
+        };
+        let plan = plan_of(&given, recurrence)?;
         let name = series_names::free_name(context.db, &name_of(&event), (0, event.id))?;
         let mut series = new_series(context, &event, (plan, name))?;
         // Feeds have listed this event under the UID that the series inherits.
@@ -169,12 +177,10 @@ fn update_several(
         let renamed = series_names::rename(db, &place.series, (&members, name), seconds)?;
         place.series = Arc::new(renamed);
     }
-    let own = &after.event.schedule;
-    let mut given = change.schedule.as_given(own);
-    if keeps_length && given.start_local != own.start_local {
-        // Clocks skip the new start, and the end moved along with it.
-        given.end_local = given.start_local + own.end_local - own.start_local;
-    }
+    let given = match keeps_length {
+        true => change.schedule.as_moved(&after.event.schedule),
+        false => change.schedule.as_given(&after.event.schedule),
+    };
     let dates = (&old_dates, &given);
     let recurrence = change.recurrence.as_ref().filter(|_| is_planned);
     let shift = match is_moved || is_planned {

@@ -110,6 +110,16 @@ impl ScheduleChange {
         Schedule { start_local, end_local, ..stored.clone() }
     }
 
+    /// Like [`ScheduleChange::as_given`], but for an end that moved along with the start. If clocks
+    /// skip the start, the length stays.
+    pub fn as_moved(&self, stored: &Schedule) -> Schedule {
+        let mut given = self.as_given(stored);
+        if given.start_local != stored.start_local {
+            given.end_local = given.start_local + stored.end_local - stored.start_local;
+        }
+        given
+    }
+
     /// Returns whether the end in the request is before the start. `stored` is the schedule after
     /// the change, in which the end has been set to the start.
     pub fn is_backwards(&self, stored: &Schedule) -> bool {

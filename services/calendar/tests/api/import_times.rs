@@ -312,6 +312,22 @@ async fn series_moved_to_a_skipped_hour_keeps_its_length() {
 }
 
 #[actix_web::test]
+async fn event_that_moves_to_a_skipped_hour_and_repeats_keeps_its_length() {
+    for (day, start, end) in [("2027-03-20", "18:00", "19:00"), ("2027-03-28", "00:30", "01:30")] {
+        let app = App::new().await;
+        let fields = json!({"timezone": "Europe/Berlin", "start_date": format!("{day} {start}"),
+            "end_date": format!("{day} {end}")});
+        let id = app.event(fields).await;
+        let change = json!({"start_date": "2027-03-28 02:30",
+            "recurrence": {"rrule": "FREQ=DAILY", "count": 3}});
+        app.patch(&format!("/events/{id}"), &change).await.expect(200);
+        let expected =
+            ["03-28 01:30 - 03-28 02:30", "03-29 00:30 - 03-29 01:30", "03-30 00:30 - 03-30 01:30"];
+        assert_eq!(instants(&app).await, expected, "{day}");
+    }
+}
+
+#[actix_web::test]
 async fn end_of_a_rule_is_published_in_the_form_that_all_programs_read() {
     let zone = "DTSTART;TZID=Europe/Vienna:20270401T180000";
     let day = "X-WR-TIMEZONE:America/New_York\r\nBEGIN:VEVENT";
