@@ -247,7 +247,12 @@ impl Plan {
         let until = wall.date().to_datetime(Time::constant(23, 59, 59, 0));
         let wanted = Wanted { until, near: wall.date(), first: 0, latest: 0, most: usize::MAX };
         let found = rule.expand_near(self.start(), wanted).unwrap_or_default();
-        let is_late = |wall: DateTime| self.ends().is_some_and(|last| last < wall);
+        // Local times can't tell the two passes of a repeated hour apart.
+        let last = rule.until.as_deref().and_then(|until| self.moment(until.trim()));
+        let is_late = |wall: DateTime| match last.filter(|_| !self.all_day) {
+            Some(last) => last < moment,
+            None => self.ends().is_some_and(|last| last < wall),
+        };
         found.into_iter().any(|wall| self.at(wall) == moment && !is_late(wall))
     }
 
@@ -339,6 +344,24 @@ mod tests {
             (days.keys(&[wall, day]).join(" "), days.until(day).as_str()),
             ("20270316 20270406".to_owned(), "20270406")
         );
+    }
+
+    #[test]
+    fn rule_that_ends_while_clocks_change_ends_at_its_instant() {
+        for (start, until, day, expected) in [
+            // The rule ends at 2:30, when it is 2:30 for the second time.
+            ("2027-10-29T02:50", "20271031T013000Z", "2027-10-31T02:50", true),
+            ("2027-10-29T02:50", "20271031T004000Z", "2027-10-31T02:50", false),
+            ("2027-10-29T02:50", "20271031T013000Z", "2027-11-01T02:50", false),
+            // The rule ends at 3:15, but the skipped start moves to 3:30.
+            ("2027-03-26T02:30", "20270328T011500Z", "2027-03-28T02:30", false),
+            ("2027-03-26T02:30", "20270328T013000Z", "2027-03-28T02:30", true),
+        ] {
+            let mut plan = series(&format!("FREQ=DAILY;UNTIL={until}")).plan;
+            plan.start_local = wall_seconds(start.parse().unwrap());
+            let moment = plan.at(day.parse().unwrap());
+            assert_eq!(plan.rules(moment), expected, "{until} {day}");
+        }
     }
 
     #[test]
