@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use actix_web::HttpRequest;
+use actix_web::http::header::{CONTENT_LENGTH, EXPECT};
 use actix_web::web::{Bytes, Data, Payload};
 use futures_util::StreamExt;
 use shell::{Fault, read_body};
@@ -59,7 +60,9 @@ pub async fn receive(
     let bytes = match read_body(request, &mut payload, most).await {
         Ok(bytes) => bytes,
         Err(Fault::PayloadTooLarge { .. }) => {
-            discard(payload).await;
+            if !is_waiting(request) {
+                discard(payload).await;
+            }
             return Err(Error::PayloadTooLarge(limit));
         }
         Err(fault) => return Err(Error::from(&fault)),
@@ -84,6 +87,13 @@ pub async fn receive(
         true => Err(Error::PayloadTooLarge(limit)),
         false => Ok(Upload { user, input, bytes }),
     }
+}
+
+/// Returns whether the client waits for `100 Continue` before it sends a body of known length.
+/// Reading from such a body would request it.
+fn is_waiting(request: &HttpRequest) -> bool {
+    let headers = request.headers();
+    headers.contains_key(EXPECT) && headers.contains_key(CONTENT_LENGTH)
 }
 
 /// Reads and discards the rest of a body for a limited time, because some clients don't read the

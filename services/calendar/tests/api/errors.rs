@@ -413,10 +413,14 @@ async fn overlong_url_gets_414() {
 
 /// Sends a request without its body, as a client that waits for `100 Continue`. Returns the status
 /// line of the response, even though the body was not sent.
-fn status_before_body(address: SocketAddr, (path, kind, key): (&str, &str, &str)) -> String {
+fn status_before_body(
+    address: SocketAddr,
+    (path, kind, key): (&str, &str, &str),
+    length: usize,
+) -> String {
     let head = format!(
         "POST /calendar/events/v1{path} HTTP/1.1\r\nhost: a\r\n{key}content-type: {kind}\r\n\
-         content-length: 12\r\nexpect: 100-continue\r\n\r\n"
+         content-length: {length}\r\nexpect: 100-continue\r\n\r\n"
     );
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -430,7 +434,7 @@ fn status_before_body(address: SocketAddr, (path, kind, key): (&str, &str, &str)
 }
 
 #[actix_web::test]
-async fn body_is_requested_only_from_callers_who_may_write() {
+async fn body_is_requested_only_from_callers_who_may_write_and_if_it_is_short() {
     let app = App::new().await;
     let address = app.server.running().http;
     let key = format!("x-api-key: {}\r\n", app.key("administrator"));
@@ -440,9 +444,13 @@ async fn body_is_requested_only_from_callers_who_may_write() {
         ("/images", "image/png"),
         ("/import/ical", "text/calendar"),
     ] {
-        for (key, expected) in [("", "401 Unauthorized"), (key.as_str(), "100 Continue")] {
+        for (key, length, expected) in [
+            ("", 12, "401 Unauthorized"),
+            (key.as_str(), 12, "100 Continue"),
+            (key.as_str(), 999_999_999, "413 Payload Too Large"),
+        ] {
             let key = key.to_owned();
-            let sent = move || status_before_body(address, (path, kind, &key));
+            let sent = move || status_before_body(address, (path, kind, &key), length);
             let line = actix_web::web::block(sent).await.unwrap();
             assert_eq!(line, format!("HTTP/1.1 {expected}\r\n"), "{path}");
         }
