@@ -430,14 +430,17 @@ impl Occurrence {
         fields
     }
 
-    /// Returns a number that differs if the dates or texts differ, or if only one is cancelled.
+    /// Returns a number that differs if the dates or texts differ, or if only one is cancelled or
+    /// private.
     pub fn fingerprint(&self) -> i64 {
         let Details { title, description, location, categories, .. } = &*self.details;
         let (start, end) = (self.start.key(), self.end.key());
         let texts = (title, description, location, categories, self.details.organizer_name());
         let content = (start, end, texts, self.is_cancelled);
         let mut first = [0; 8];
-        first.copy_from_slice(&Sha256::digest(format!("{content:?}"))[..8]);
+        // Stored fingerprints of public events stay valid.
+        let class = if self.details.is_private { "private" } else { "" };
+        first.copy_from_slice(&Sha256::digest(format!("{content:?}{class}"))[..8]);
         i64::from_be_bytes(first)
     }
 

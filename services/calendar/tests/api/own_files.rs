@@ -84,6 +84,19 @@ async fn own_file_is_imported_again_after_further_edits() {
 }
 
 #[actix_web::test]
+async fn event_becomes_private_with_the_second_edit_of_its_own_file() {
+    let app = App::new().await;
+    app.event(json!({"title": "Old"})).await;
+    let mut file = app.get("/ical").await.expect(200).text;
+    for property in ["STATUS:TENTATIVE", "CLASS:PRIVATE"] {
+        app.clock.advance(60);
+        file = file.replace("SUMMARY:", &format!("{property}\r\nSUMMARY:"));
+        assert_eq!(import(&app, &file).await, (vec![0, 1, 0, 0, 0], vec![]), "{file}");
+    }
+    assert_eq!(app.rows("events where status = 'private'"), 1);
+}
+
+#[actix_web::test]
 async fn event_that_was_added_to_an_own_file_can_be_edited_there() {
     let app = App::new().await;
     app.event(json!({"title": "Old"})).await;
