@@ -156,7 +156,8 @@ fn excluded_values_stay_excluded_by_later_checks() {
         assert_eq!(made.broken, format!("the rows may violate {named}\n"), "{checks}");
     }
     let rare = Proposal::sql(
-        "CREATE TABLE t (k char(1) NOT NULL CHECK (k <> ' '),
+        "CREATE TABLE t (code char(2) PRIMARY KEY CHECK (code <> 'XX'),
+            k char(1) NOT NULL CHECK (k <> ' '),
             name text NOT NULL CHECK (name ~ '^[a-z]+$' AND name <> 'admin'));",
     );
     assert_eq!(rare.broken, "");

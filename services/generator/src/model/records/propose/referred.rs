@@ -30,7 +30,7 @@ fn satisfies(target: &Column, own: &Column) -> bool {
     let has_choices = !target.choices.is_empty()
         && target.choices.iter().all(|value| own.choices.contains(value));
     (own.choices.is_empty() || has_choices)
-        && !own.excluded.iter().any(|value| target.is_likely(value))
+        && !target.has_likely(&own.excluded)
         && own.least.is_none_or(|own| least.is_some_and(|least| least >= own))
         && own.most.is_none_or(|own| most.is_some_and(|most| most <= own))
         && (own.days == (None, None) || own.days == target.days)

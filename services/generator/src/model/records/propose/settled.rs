@@ -177,25 +177,24 @@ impl Column {
             return false;
         }
         // The values of references come from other tables, where they are checked.
-        self.refers.is_some() || !self.excluded.iter().any(|value| self.is_likely(value))
+        self.refers.is_some() || !self.has_likely(&self.excluded)
     }
 
-    /// Returns whether some rows are likely to have this value, because there are few others.
-    pub fn is_likely(&self, value: &Value) -> bool {
-        let Some(text) = value.as_str().filter(|_| self.choices.is_empty()) else {
-            return self.choices.contains(value);
-        };
-        let length = text.chars().count() as u64;
-        if let Some(regex) = &self.regex {
-            let has_few = pattern::count(regex).map_or(length <= TINY, |count| count < ENOUGH);
-            return has_few && is_match(&format!("^(?:{regex})$"), text);
+    /// Returns whether some rows are likely to have one of these values, because there are few
+    /// others.
+    pub fn has_likely(&self, values: &[Value]) -> bool {
+        if values.is_empty() || !self.choices.is_empty() {
+            return values.iter().any(|value| self.choices.contains(value));
         }
-        // Short columns without a pattern have random letters and digits.
-        let is_full = match self.stored {
-            Stored::Text(Some(most)) => u64::from(most) <= TINY && length == u64::from(most),
-            _ => false,
-        };
-        let is_random = text.chars().all(|letter| letter.is_ascii_alphanumeric());
-        is_full && is_random && self.has_case(text)
+        // Short strings of letters and digits are generated from a pattern, too.
+        let (field, _) = self.field("");
+        let Some(own) = field["regex"].as_str() else { return false };
+        let Ok(regex) = Regex::new(&format!("^(?:{own})$")) else { return false };
+        let count = pattern::count(own);
+        values.iter().filter_map(Value::as_str).any(|text| {
+            let length = text.chars().count() as u64;
+            let has_few = count.map_or(length <= TINY, |count| count < ENOUGH);
+            has_few && regex.is_match(text)
+        })
     }
 }
