@@ -202,6 +202,7 @@ fn days_of_a_short_range_limit_the_rows_of_unique_columns() {
                 n int NOT NULL CHECK (n IN (1, 2)), UNIQUE (d, n)",
             62,
         ),
+        ("d timestamptz PRIMARY KEY CHECK (d >= '2024-01-01' AND d < '2024-01-02')", 1),
     ] {
         let made = Proposal::sql(&format!("CREATE TABLE t ({rules});"));
         assert_eq!((made.broken.as_str(), made.values("d").len()), ("", rows), "{rules}");

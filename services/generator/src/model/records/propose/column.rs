@@ -288,10 +288,12 @@ impl Column {
                 let width = bound("max", usual) - bound("min", 0.0);
                 Some((width / self.step()).round() as u64 + 1)
             }
-            "date" => {
+            kind @ ("date" | "timestamp") => {
                 let day = |name: &str| field[name].as_str()?.parse::<jiff::civil::Date>().ok();
                 let days = day("min")?.until(day("max")?).ok()?.get_days();
-                Some(u64::try_from(days).ok()? + 1)
+                // The last timestamp is at midnight.
+                let per_day = if kind == "date" { 1 } else { 24 * 60 * 60 };
+                Some(u64::try_from(days).ok()? * per_day + 1)
             }
             "pattern" => pattern::count(field["regex"].as_str()?),
             _ => None,
