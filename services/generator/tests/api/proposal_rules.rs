@@ -210,6 +210,21 @@ fn days_of_a_short_range_limit_the_rows_of_unique_columns() {
 }
 
 #[test]
+fn columns_are_null_only_if_nothing_else_satisfies_a_check() {
+    for check in [
+        "a IS NULL OR b IS NULL OR a <= b",
+        "(a IS NULL AND b IS NULL) OR a <= b",
+        "(a IS NULL AND b IS NULL) OR (a IS NOT NULL AND b IS NOT NULL)",
+    ] {
+        let made = Proposal::sql(&format!("CREATE TABLE t (a date, b date, CHECK ({check}));"));
+        assert_eq!(made.broken, "", "{check}");
+        for name in ["a", "b"] {
+            assert!(made.values(name).iter().any(|value| !value.is_null()), "{check}: {name}");
+        }
+    }
+}
+
+#[test]
 fn columns_are_not_both_null_and_not_null() {
     let made = Proposal::sql(
         "CREATE TABLE t (id int PRIMARY KEY, a int, b int, CHECK (a IS NULL OR b IS NULL),

@@ -109,9 +109,13 @@ pub fn has_order(check: &Expr, columns: &[Column]) -> bool {
     }
 }
 
+/// Returns whether a check only requires columns to be null.
 fn is_null_test(expression: &Expr) -> bool {
     match expression {
         Expr::Nested(inner) => is_null_test(inner),
+        Expr::BinaryOp { left, op: Op::And | Op::Or, right } => {
+            is_null_test(left) && is_null_test(right)
+        }
         Expr::IsNull(_) => true,
         _ => false,
     }
