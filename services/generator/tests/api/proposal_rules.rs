@@ -194,6 +194,18 @@ fn dates_are_computed_from_others_only_if_all_their_checks_allow_it() {
 }
 
 #[test]
+fn dates_can_be_compared_by_several_checks() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (a date NOT NULL, b date NOT NULL, CHECK (a <= b), CHECK (b > a),
+            CHECK (a IS NULL OR b IS NULL OR a <= b));",
+    );
+    assert_eq!(made.broken, "");
+    for (a, b) in made.values("a").iter().zip(made.values("b")) {
+        assert!(a.as_str() < b.as_str(), "{a} {b}");
+    }
+}
+
+#[test]
 fn days_of_a_short_range_limit_the_rows_of_unique_columns() {
     for (rules, rows) in [
         ("d date PRIMARY KEY CHECK (d BETWEEN '2024-02-01' AND '2024-03-01')", 30),

@@ -302,15 +302,18 @@ fn order(own: usize, op: &Op, other: usize, columns: &mut [Column]) -> bool {
     let is_number = |column: &Column| matches!(column.stored, Stored::Integer | Stored::Decimal(_));
     if is_day(&columns[low]) && columns[low].stored == columns[high].stored {
         let name = columns[low].name.clone();
-        let high_is_free = columns[high].after.is_none()
+        // Another check can have compared the same columns.
+        let known = columns[high].after.as_ref();
+        let high_is_free = known.is_none_or(|(before, _)| *before == name)
             && columns[high].days == (None, None)
             && columns[high].choices.is_empty()
             && columns[high].refers.is_none();
+        let least = known.map_or(0, |(_, least)| *least).max(i64::from(is_strict));
         let is_never = columns[low].is_null && columns[high].required;
         if !is_plain(&name) || !high_is_free || is_never {
             return false;
         }
-        columns[high].after = Some((name, i64::from(is_strict)));
+        columns[high].after = Some((name, least));
         // A date computed from a null would be null as well.
         columns[low].required |= columns[high].required;
         return true;
