@@ -15,7 +15,7 @@ const MAX_DOMAINS: usize = 400_000;
 pub struct DomainIds {
     known: HashMap<String, i32, RandomState>,
     most: usize,
-    /// Value of the counter [`versions::REMOVED_DOMAINS`] when the ids were read.
+    /// Value of [`versions::REMOVED_DOMAINS`] when the ids were read.
     removed: Option<i64>,
 }
 
