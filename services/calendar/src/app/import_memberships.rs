@@ -115,10 +115,10 @@ pub fn join(
     (occurrence, event): (&Occurrence, i64),
 ) -> Result<(), Error> {
     let Some(name) = &entry.replaces else {
+        let is_private = occurrence.details.is_private;
         let occurrence = occurrence.original.seconds();
         let mut place = Membership { event, series, occurrence, changed: Vec::new() };
         let before = stored::of_event(db, event)?;
-        let is_private = occurrence.details.is_private;
         place.changed = own_fields(db, before.as_ref(), edits, (&place, is_private))?;
         series_events::join(db, &place)?;
         if let Some(before) = before.filter(|before| before.series.id != series) {
