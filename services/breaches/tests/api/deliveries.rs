@@ -192,7 +192,7 @@ async fn message_about_a_hidden_breach_waits_for_its_activation() {
     app.deliver_notices().await;
     let mails = app.mails();
     assert_eq!((app.waiting().await, mails.len()), (0, 1));
-    assert!(mails[0].plain().contains("the The Alpha breach"));
+    assert!(mails[0].plain().contains("The Alpha breach"));
 }
 
 #[actix_web::test]

@@ -247,7 +247,7 @@ impl Plan {
         let until = wall.date().to_datetime(Time::constant(23, 59, 59, 0));
         let wanted = Wanted { until, near: wall.date(), first: 0, latest: 0, most: usize::MAX };
         let found = rule.expand_near(self.start(), wanted).unwrap_or_default();
-        // Local times can't tell the two passes of a repeated hour apart.
+        // Local times are the same in both passes of a repeated hour.
         let last = rule.until.as_deref().and_then(|until| self.moment(until.trim()));
         let is_late = |wall: DateTime| match last.filter(|_| !self.all_day) {
             Some(last) => last < moment,

@@ -30,7 +30,7 @@ const MOST_ENTRIES: u64 = 10_000;
 /// Number of pages between two checks of a key's permissions and storage during its crawl.
 const CHECK: i64 = 10;
 
-/// Where to continue a listing, as stored with its last page.
+/// The place at which a listing continues, as stored with its last page.
 #[derive(Serialize, Deserialize)]
 struct Progress {
     #[serde(flatten)]
