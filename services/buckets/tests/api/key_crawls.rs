@@ -399,24 +399,11 @@ async fn failure_before_a_bucket_is_requested_does_not_show_it() {
     assert_eq!(app.results("").await, 3, "it has responded");
 }
 
-/// Pages with bad entries are stored with the names of removed files.
 #[test]
-fn pages_that_name_removed_files_do_not_wait_for_their_publish() {
-    let server = HttpPeer::start(|_| {
-        let good = "<Contents><Key>00001.txt</Key><Size>1</Size></Contents>";
-        let end = "<Contents><Key>bad</Key></Contents><IsTruncated>false</IsTruncated>";
-        PeerAnswer::Body(200, format!("<ListBucketResult>{good}{end}</ListBucketResult>"))
-    });
+fn pages_of_a_bucket_with_a_takedown_do_not_wait_for_their_publish() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
     let fixture = Fixture::new();
-    let request = CrawlRequest {
-        url: server.url("/box/"),
-        format: Some("s3".to_owned()),
-        bucket: Some(BOX.to_owned()),
-        kind: Some("aws".to_owned()),
-        every_seconds: 3_600,
-        ..CrawlRequest::default()
-    };
-    add_crawls(&fixture.context, vec![request]).unwrap();
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
     buckets::jobs::remove(&fixture.context, BOX, "00001", "asked", "tester").unwrap();
     let mut session = Session::open(&fixture.context, "a test").unwrap();
     session.writer.begin(7).unwrap();

@@ -409,34 +409,6 @@ fn removal_deletes_stored_pages_and_bad_lines() {
     assert_eq!(bucket.requests(), requests + 3, "the listing started again");
 }
 
-/// The names in XML are percent-encoded.
-#[rstest]
-#[case::s3("s3", "%30%30%30%39")]
-#[case::azure("azure", "%30%30%30%39")]
-#[case::gcs("gcs", "0009")]
-fn pages_of_a_waiting_crawl_do_not_name_removed_files(#[case] interface: &str, #[case] name: &str) {
-    let fixture = Fixture::new();
-    let keys: Vec<String> = (0..2 * PAGE).map(|number| format!("{number:05}.txt")).collect();
-    let bucket = PublicBucket::start(Behaviour { keys: keys.into(), ..Behaviour::default() });
-    let format = Some(interface.to_owned());
-    let request = CrawlRequest { format, ..crate::crawls::request(&bucket, interface, A) };
-    add_crawls(&fixture.context, vec![request]).unwrap();
-    assert_eq!(remove(&fixture, "0009"), 0);
-    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
-    assert!(!fixture.crawl(None).unwrap()[0].complete);
-    let crawl = &list_crawls(&fixture.context).unwrap()[0];
-    let (key, pools) = ((crawl.id, crawl.listing, 0), &fixture.context.pools);
-    let page = pools.read_blocking(|db| crawl_pages::find(db, key)).unwrap().unwrap();
-    let page = String::from_utf8(zstd::decode_all(&page[..]).unwrap()).unwrap();
-    for stored in [page, crawl.place.clone()] {
-        assert!(!stored.contains("0009") && !stored.contains(name), "{stored}");
-    }
-    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
-    fixture.clock.advance(60);
-    let [done] = &fixture.crawl(None).unwrap()[..] else { panic!("it is due") };
-    assert_eq!((done.outcome.as_str(), done.complete), ("190 new, 0 changed, 0 gone", true));
-}
-
 #[rstest]
 #[case::bucket("", "the bucket is on the removal list")]
 #[case::prefix(

@@ -6,14 +6,12 @@ use database::DatabaseError;
 use serde::{Deserialize, Serialize};
 
 use super::held_crawl::HeldCrawl;
-use super::listing::listing_of;
 use super::options::CrawlOptions;
-use super::removed_names::RemovedNames;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
-use crate::jobs::formats::{Bad, Item, Sink, Skipped, Taken};
+use crate::jobs::formats::{Bad, Defaults, Item, Sink, Skipped, Taken};
 use crate::jobs::reasons::{printable, shortened};
-use crate::jobs::remote::{PageSink, Place, Refusal, RemoteOptions, read_pages};
+use crate::jobs::remote::{Listing, PageSink, Place, Refusal, RemoteOptions, read_pages};
 use crate::jobs::stored_listing::compressed;
 use crate::model::file_etag::FileEtag;
 use crate::store::crawl_listings::{self, ListedPage};
@@ -66,8 +64,7 @@ pub(super) fn list_bucket(
         }
     };
     let crawl = &held.crawl;
-    let listing = listing_of(crawl)?;
-    let removed = RemovedNames::of(context, crawl)?;
+    let listing = Listing::of(&crawl.url, &defaults_of(crawl))?;
     let remote = RemoteOptions { prefix: crawl.prefix.clone(), ..remote.clone() };
     let kind = crawl.kind.clone();
     let bytes = context.pools.read_blocking(|db| -> Result<i64, DatabaseError> {
@@ -78,7 +75,6 @@ pub(super) fn list_bucket(
         context,
         held,
         options,
-        removed,
         pages: crawl.pages,
         entries: 0,
         files,
@@ -102,13 +98,21 @@ pub(super) fn list_bucket(
     Ok(refusal)
 }
 
+/// Returns the values for entries that the pages don't contain themselves.
+pub(super) fn defaults_of(crawl: &Crawl) -> Defaults {
+    Defaults {
+        bucket: crawl.format.is_some().then(|| crawl.bucket.clone()),
+        kind: crawl.kind.clone(),
+        format: crawl.format.as_deref().and_then(|name| name.parse().ok()),
+        columns: None,
+    }
+}
+
 /// A sink that stores the pages.
 struct Pages<'a> {
     context: &'a JobContext,
     held: &'a HeldCrawl,
     options: &'a CrawlOptions,
-    /// Names not to store, if files of the bucket have been removed. Further takedowns end the run.
-    removed: Option<RemovedNames>,
     pages: i64,
     /// Number of entries in the current page.
     entries: u64,
@@ -172,9 +176,7 @@ impl PageSink for Pages<'_> {
         let place = match next {
             None => String::new(),
             Some(place) => {
-                let mut place = place.clone();
-                self.removed.iter().for_each(|names| names.forget_key(&mut place));
-                let progress = Progress { place, files: self.files };
+                let progress = Progress { place: place.clone(), files: self.files };
                 serde_json::to_string(&progress).map_err(std::io::Error::other)?
             }
         };
@@ -188,11 +190,6 @@ impl PageSink for Pages<'_> {
         {
             self.check_key(key)?;
         }
-        let rest = match &self.removed {
-            Some(names) => names.rest_of(page)?,
-            None => None,
-        };
-        let page = rest.as_deref().unwrap_or(page);
         let (body, now) = (compressed(page)?, self.context.clock.unix());
         let etags = std::mem::take(&mut self.etags);
         self.entries = 0;

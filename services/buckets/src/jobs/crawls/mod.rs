@@ -7,7 +7,6 @@
 mod etags;
 mod held_crawl;
 mod list;
-mod listing;
 mod manage;
 mod options;
 mod publish;

@@ -55,6 +55,11 @@ impl Listing {
         &self.bucket
     }
 
+    /// Returns the format of the pages.
+    pub(in crate::jobs) fn format(&self) -> Format {
+        self.format
+    }
+
     /// Restricts the listing to a prefix.
     pub(super) fn below(&self, prefix: &str) -> Self {
         let mut listing = self.clone();

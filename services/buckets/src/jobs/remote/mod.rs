@@ -13,4 +13,4 @@ pub(super) use listing::Listing;
 pub use pages::Place;
 pub(super) use pages::{PageSink, read_pages};
 pub use refusal::Refusal;
-pub(super) use stored::{format_of, read_stored};
+pub(super) use stored::read_stored;

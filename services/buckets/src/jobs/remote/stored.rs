@@ -10,15 +10,6 @@ use crate::jobs::formats::{self, Defaults, Format, Marker, Part};
 /// Marker parameter for stored pages. The value is the page number.
 const PAGE: &str = "page";
 
-/// Start of pages that were rewritten as `aws s3api` writes them, to leave out the names of removed
-/// files.
-const REWRITTEN: &[u8] = br#"{"Contents":["#;
-
-/// Returns the format of a stored page.
-pub(in crate::jobs) fn format_of(listing: &Listing, page: &[u8]) -> Format {
-    if page.starts_with(REWRITTEN) { Format::S3Api } else { listing.format }
-}
-
 /// Reads stored pages as if they came from a server. Starts at the first page, or at the given
 /// place.
 pub(in crate::jobs) fn read_stored(
@@ -29,17 +20,16 @@ pub(in crate::jobs) fn read_stored(
     sink: &mut dyn PageSink,
 ) -> Result<(), JobError> {
     sink.only_bucket(&listing.bucket);
-    let mut defaults = Defaults {
+    let defaults = Defaults {
         bucket: Some(listing.bucket.clone()),
         kind: kind.map(str::to_owned),
-        format: None,
+        format: Some(listing.format),
         columns: None,
     };
     let name = Path::new(&listing.bucket);
     let first = from.and_then(|place| place.marker.value.parse().ok()).unwrap_or(0);
     for number in first..pages {
         let body = page(number)?;
-        defaults.format = Some(format_of(listing, &body));
         if !prefix.is_empty() {
             sink.part(Part::Filtered);
         }
