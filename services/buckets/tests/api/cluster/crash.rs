@@ -108,7 +108,7 @@ fn files_named_by_bad_lines_are_kept() {
         ("a,1\nb,1\nc,1\n", "a 1, b 1, c 1"),
         ("b,large\na,2\n", "a 2, b 1"),
         ("a,2\n<p>503</p>\nd,1\n", "a 2, b 1, d 1"),
-        ("a,3\na,large\nb,large\n", "a 3, b 1"),
+        ("a,3\na,large\nb,large\nc,1\n", "a 3, b 1, c 1"),
     ] {
         std::fs::write(&source, format!("key,size\n{rows}")).unwrap();
         on.program.done(&load);
