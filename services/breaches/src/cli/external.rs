@@ -42,6 +42,9 @@ pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<Ex
     })
 }
 
+/// `EROFS`: the folder is on a read-only file system.
+const READ_ONLY: i32 = 30;
+
 /// Checks the folders that the operator has chosen. Without a check, the first email or load would
 /// fail. `MAIL_DIR` is created when needed.
 fn require_folders(settings: &Settings) -> anyhow::Result<()> {
@@ -54,8 +57,12 @@ fn require_folders(settings: &Settings) -> anyhow::Result<()> {
             .map_err(|error| unusable("MAIL_DIR", folder, error))?;
     }
     if let Some(folder) = load_tmp {
-        let found = folder.metadata().and_then(|_| require_creatable(&folder.join("x")));
-        found.map_err(|error| unusable("LOAD_TMP", folder, error))?;
+        match folder.metadata().and_then(|_| require_creatable(&folder.join("x"))) {
+            // The file system might have become read-only because its disk is failing. This must not
+            // end searches.
+            Err(error) if error.raw_os_error() == Some(READ_ONLY) => {}
+            found => found.map_err(|error| unusable("LOAD_TMP", folder, error))?,
+        }
     }
     Ok(())
 }
