@@ -49,20 +49,21 @@ const READ_ONLY: i32 = 30;
 /// fail. `MAIL_DIR` is created when needed.
 fn require_folders(settings: &Settings) -> anyhow::Result<()> {
     let Settings { mail, load_tmp, .. } = settings;
-    let unusable = |name: &'static str, folder: &Path, error: io::Error| {
-        SettingError(format!("{name}: the folder {} is not writable: {error}", folder.display()))
+    let checked = |name: &str, folder: &Path, found: io::Result<()>| match found {
+        // The file system might have become read-only because its disk is failing. This must not
+        // end searches.
+        Err(error) if error.raw_os_error() == Some(READ_ONLY) => Ok(()),
+        found => found.map_err(|error| {
+            let folder = folder.display();
+            SettingError(format!("{name}: the folder {folder} is not writable: {error}"))
+        }),
     };
     if let Some(folder) = mail.mail_dir.as_deref().filter(|_| mail.smtp_url.is_none()) {
-        require_creatable(&folder.join("x.eml"))
-            .map_err(|error| unusable("MAIL_DIR", folder, error))?;
+        checked("MAIL_DIR", folder, require_creatable(&folder.join("x.eml")))?;
     }
     if let Some(folder) = load_tmp {
-        match folder.metadata().and_then(|_| require_creatable(&folder.join("x"))) {
-            // The file system might have become read-only because its disk is failing. This must not
-            // end searches.
-            Err(error) if error.raw_os_error() == Some(READ_ONLY) => {}
-            found => found.map_err(|error| unusable("LOAD_TMP", folder, error))?,
-        }
+        let found = folder.metadata().and_then(|_| require_creatable(&folder.join("x")));
+        checked("LOAD_TMP", folder, found)?;
     }
     Ok(())
 }
