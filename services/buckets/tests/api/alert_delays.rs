@@ -30,6 +30,18 @@ async fn delayed() -> (Fixture, App) {
     (fixture, app)
 }
 
+/// The condition that a message waits until the package shows buckets indexed just after `delayed`.
+fn postponed() -> String {
+    format!("next_try = {}", NOW + 3 * DELAY)
+}
+
+/// Returns `true` if exactly one message in the outbox meets a condition.
+fn has_message(fixture: &Fixture, condition: &str) -> bool {
+    let mut db = fixture.context.pools.connect().unwrap();
+    let matching = format!("UPDATE alert_message SET tries = tries WHERE {condition}");
+    diesel::sql_query(matching).execute(&mut db).unwrap() == 1
+}
+
 #[actix_web::test]
 async fn files_of_delayed_buckets_are_returned_once_after_the_delay() {
     let (fixture, app) = delayed().await;
@@ -85,16 +97,10 @@ async fn message_about_a_delayed_bucket_is_sent_after_the_delay() {
     let body = json!({"name": "a", "query": "keywords=backup", "webhook": webhook});
     assert_eq!(app.save(body).await.0, 201);
     fixture.load_lines(&[&line(NEW, "delayed backup", 1, 1)]);
-    let shown_at = NOW + 3 * DELAY;
-    let postponed = format!("UPDATE alert_message SET tries = tries WHERE next_try = {shown_at}");
-    let is_postponed = || {
-        let mut db = fixture.context.pools.connect().unwrap();
-        diesel::sql_query(&postponed).execute(&mut db).unwrap() == 1
-    };
-    until("the message is postponed", async || is_postponed()).await;
+    until("the message is postponed", async || has_message(&fixture, &postponed())).await;
     // Messages about buckets that the package already shows do not wait.
     fixture.load_lines(&[&line(BOX, "old backup", 1, 1), &line(BOX, "new backup", 1, 1)]);
-    until("the other message arrives", async || !peer.requests().is_empty()).await;
+    until("the other message is sent", async || has_message(&fixture, "over_at > 0")).await;
     fixture.clock.advance(DELAY);
     until("the message arrives", async || peer.requests().len() > 1).await;
     let events = peer.requests().iter().map(body_of).collect::<Vec<_>>();
@@ -113,12 +119,7 @@ async fn failed_message_does_not_wait_for_files_that_later_runs_add_to_a_delayed
     let body = json!({"name": "a", "query": "keywords=backup", "webhook": webhook});
     assert_eq!(app.save(body).await.0, 201);
     fixture.load_lines(&[&line(BOX, "old backup", 1, 1), &line(BOX, "new backup", 1, 1)]);
-    let is_failed = || {
-        let mut db = fixture.context.pools.connect().unwrap();
-        let failed = "UPDATE alert_message SET tries = tries WHERE tries = 1";
-        diesel::sql_query(failed).execute(&mut db).unwrap() == 1
-    };
-    until("the message fails", async || is_failed()).await;
+    until("the message fails", async || has_message(&fixture, "tries = 1")).await;
     fixture.load_lines(&[&line(NEW, "another", 1, 1), &line(NEW, "delayed backup", 1, 1)]);
     app.refresh();
     fixture.clock.advance(60);
@@ -139,7 +140,9 @@ async fn files_of_a_run_do_not_wait_for_those_in_delayed_buckets() {
     lines.extend((0..120).map(|number| line(BOX, &format!("new backup {number}"), 1, 1)));
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     fixture.load_lines(&lines);
-    until("the first message arrives", async || !peer.requests().is_empty()).await;
+    // The clock may only advance once both attempts are recorded.
+    until("the first message is sent", async || has_message(&fixture, "over_at > 0")).await;
+    until("the other message is postponed", async || has_message(&fixture, &postponed())).await;
     fixture.clock.advance(DELAY);
     until("the other message arrives", async || peer.requests().len() > 1).await;
     let requests = peer.requests();
