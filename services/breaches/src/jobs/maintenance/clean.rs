@@ -48,31 +48,31 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
     let now = context.clock.unix();
     connection.transaction(lock)?;
     let mut pages = connection.read(|db| Ok(accounts::Pages::after(db, (i64::MIN, -1))?))?;
+    let mut suspects = Vec::new();
     loop {
         let rows = connection.read(|db| Ok(pages.next(db)?))?;
-        if rows.is_empty() {
-            break;
-        }
+        let is_end = rows.is_empty();
         cleaned.examined += rows.len() as u64;
         progress.add(rows.len() as u64);
-        let empty = rows.iter().filter(|row| row.breaches.is_empty());
-        let empty: Vec<(i64, i16)> = empty.map(|row| (row.k, row.seq)).collect();
-        let used = connection.read(|db| Ok(account_links::with_data(db, &empty)?))?;
-        let is_wrong = |row: &&AccountRow| {
-            is_odd(row) || row.breaches.is_empty() && !used.contains(&(row.k, row.seq))
-        };
-        let wrong: Vec<&AccountRow> = rows.iter().filter(is_wrong).collect();
-        if wrong.is_empty() {
-            continue;
+        suspects.extend(rows.into_iter().filter(|row| row.breaches.is_empty() || is_odd(row)));
+        while suspects.len() >= SUSPECTS || is_end && !suspects.is_empty() {
+            let checked: Vec<_> = suspects.drain(..suspects.len().min(SUSPECTS)).collect();
+            let wrong = wrong(&mut connection, &checked)?;
+            if wrong.is_empty() {
+                continue;
+            }
+            let before = cleaned;
+            connection.transaction(|db| {
+                let repaired = repair_all(db, &wrong, before, dry_run, now)?;
+                // If the commit of the first attempt was not acknowledged, the next one may find
+                // nothing left to fix.
+                cleaned = cleaned.max(repaired);
+                Ok(())
+            })?;
         }
-        let before = cleaned;
-        connection.transaction(|db| {
-            let repaired = repair_all(db, &wrong, before, dry_run, now)?;
-            // If the commit of the first attempt was not acknowledged, the next one may find
-            // nothing left to fix.
-            cleaned = cleaned.max(repaired);
-            Ok(())
-        })?;
+        if is_end {
+            break;
+        }
     }
     progress.finish();
     // Only its pauses are used, which let other writers in.
@@ -97,6 +97,21 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
         traces::clear_log_or_warn(connection.db())?;
     }
     Ok(cleaned)
+}
+
+/// Number of accounts without breaches, or with odd addresses, to check and fix together.
+const SUSPECTS: usize = 1_000;
+
+/// Returns the accounts that have an odd address or no data.
+fn wrong<'a>(
+    connection: &mut RetryingConnection,
+    suspects: &'a [AccountRow],
+) -> Result<Vec<&'a AccountRow>, JobError> {
+    let empty = suspects.iter().filter(|row| row.breaches.is_empty());
+    let empty: Vec<(i64, i16)> = empty.map(|row| (row.k, row.seq)).collect();
+    let used = connection.read(|db| Ok(account_links::with_data(db, &empty)?))?;
+    let has_data = |row: &AccountRow| !row.breaches.is_empty() || used.contains(&(row.k, row.seq));
+    Ok(suspects.iter().filter(|row| is_odd(row) || !has_data(row)).collect())
 }
 
 /// Adds the cleanup to the audit log. If this is repeated because a connection was lost, the first
