@@ -143,6 +143,12 @@ impl Gate {
         Ok(Caller { key: None, remaining: paid.map_err(AuthError::TooMany)? })
     }
 
+    /// Writes the last-used times of keys that are still in memory. Services call this when they
+    /// stop.
+    pub async fn write_last_uses(&self) {
+        self.ledger.keys.flush_or_warn().await;
+    }
+
     fn refuse(&self, request: &HttpRequest, fault: Credentials) -> AuthError {
         let (address, charge) = (client_ip(request), self.policy.refused(request));
         let mut state = None;

@@ -26,7 +26,8 @@ pub struct Key {
     pub expires_at: Option<i64>,
     /// When the key was revoked, in Unix seconds. `None` if it hasn't been revoked.
     pub revoked_at: Option<i64>,
-    /// When the key was last used, in Unix seconds. Can be up to a minute out of date.
+    /// When the key was last used, in Unix seconds. Uses in the minute after the previous write are
+    /// written when a key is next used or the server stops.
     pub last_used_at: Option<i64>,
 }
 

@@ -98,16 +98,12 @@ impl KeyStore {
                 .is_ok();
         if let (true, Ok(runtime)) = (due, tokio::runtime::Handle::try_current()) {
             let store = self.clone();
-            runtime.spawn(async move {
-                if let Err(error) = store.flush().await {
-                    log::warn!("the last-used times of keys could not be recorded: {error}");
-                }
-            });
+            runtime.spawn(async move { store.flush_or_warn().await });
         }
     }
 
-    /// Writes the pending last-used times. This happens automatically about once a minute. Services
-    /// can also do it at shutdown.
+    /// Writes the pending last-used times. While keys are used, this happens automatically about
+    /// once a minute.
     ///
     /// # Errors
     /// Returns any database error. Even if a flush fails or is aborted, the next flush writes the
@@ -121,6 +117,13 @@ impl KeyStore {
             taken.written = end;
         }
         Ok(())
+    }
+
+    /// Like [`flush`](Self::flush), but logs the error.
+    pub(crate) async fn flush_or_warn(&self) {
+        if let Err(error) = self.flush().await {
+            log::warn!("the last-used times of keys could not be recorded: {error}");
+        }
     }
 
     fn used(&self) -> MutexGuard<'_, HashMap<i64, i64>> {

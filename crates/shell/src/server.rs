@@ -10,6 +10,7 @@ use actix_web::dev::ServerHandle;
 use actix_web::rt::task::JoinHandle;
 use actix_web::{App, HttpResponse, HttpServer, web};
 use anyhow::{Context as _, anyhow, bail};
+use futures_util::future::LocalBoxFuture;
 use libc::{BPF_ABS, BPF_ALU, BPF_AND, BPF_B, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET};
 use socket2::{SockFilter, SockRef};
 
@@ -75,7 +76,11 @@ pub struct Running {
     /// The URLs for plain HTTP, HTTPS and the admin port.
     addresses: [String; 3],
     certificates: Option<tls::Tls>,
+    last_writes: LastWrites,
 }
+
+/// Calls [`Service::last_writes`].
+type LastWrites = Box<dyn Fn() -> LocalBoxFuture<'static, ()> + Send + Sync>;
 
 impl Server {
     /// Binds the listeners and starts serving. Must be called inside an actix system.
@@ -191,6 +196,7 @@ impl Server {
         let main = server.handle();
         let main_task = actix_web::rt::spawn(server);
         let drain = Duration::from_secs(settings.drain_seconds);
+        let service = context.service;
         Ok(Running {
             http,
             https,
@@ -205,6 +211,7 @@ impl Server {
             unix_sockets,
             addresses,
             certificates,
+            last_writes: Box::new(move || service.last_writes()),
         })
     }
 }
@@ -223,6 +230,7 @@ impl Running {
         self.remove_sockets();
         tokio::time::sleep(LAST_ACCEPTS).await;
         self.main.stop(true).await;
+        (self.last_writes)().await;
         self.end().await;
     }
 
@@ -419,7 +427,7 @@ fn admin_server<S: Service>(
     Ok(server.workers(1).max_connections(ADMIN_CONNECTIONS).disable_signals().run())
 }
 
-type Answer = futures_util::future::LocalBoxFuture<'static, HttpResponse>;
+type Answer = LocalBoxFuture<'static, HttpResponse>;
 
 fn probe<S: Service>(context: &Context<S>) -> impl Fn(&'static str) -> Answer + Clone + use<S> {
     let Context { service, draining, background, .. } = context.clone();

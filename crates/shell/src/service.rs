@@ -109,4 +109,10 @@ pub trait Service: Clone + Send + Sync + 'static {
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
         Vec::new()
     }
+
+    /// Writes what is only in memory. Called once a stopping server has answered its last request.
+    /// If requests take all of `SHUTDOWN_TIMEOUT`, there is less than a second left for this.
+    fn last_writes(&self) -> LocalBoxFuture<'static, ()> {
+        Box::pin(async {})
+    }
 }

@@ -172,6 +172,11 @@ impl shell::Service for Breaches {
         }
         work
     }
+
+    fn last_writes(&self) -> LocalBoxFuture<'static, ()> {
+        let gate = self.state.gate().clone();
+        Box::pin(async move { gate.write_last_uses().await })
+    }
 }
 
 /// Keeps the snapshot up to date. Repeated failures to reload are logged only once.

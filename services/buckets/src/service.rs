@@ -133,4 +133,9 @@ impl shell::Service for Buckets {
             Box::pin(deliver_alerts(state.clone(), Arc::clone(&self.base))),
         ]
     }
+
+    fn last_writes(&self) -> LocalBoxFuture<'static, ()> {
+        let gate = self.gate.clone();
+        Box::pin(async move { gate.write_last_uses().await })
+    }
 }

@@ -140,6 +140,11 @@ impl Service for Calendar {
             Box::pin(subscribing),
         ]
     }
+
+    fn last_writes(&self) -> LocalBoxFuture<'static, ()> {
+        let gate = self.state.gate.clone();
+        Box::pin(async move { gate.write_last_uses().await })
+    }
 }
 
 /// Returns the OpenAPI document as served by the API.

@@ -129,4 +129,9 @@ impl Service for Generator {
         let pools = self.state.pools().clone();
         Box::pin(async move { pools.ready().await.map_err(|error| error.to_string()) })
     }
+
+    fn last_writes(&self) -> LocalBoxFuture<'static, ()> {
+        let gate = self.gate.clone();
+        Box::pin(async move { gate.write_last_uses().await })
+    }
 }
