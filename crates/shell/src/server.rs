@@ -30,6 +30,8 @@ use crate::{
 
 /// How long to keep accepting queued connections while closing the listeners.
 const LAST_ACCEPTS: Duration = Duration::from_millis(100);
+/// How long a service may take for its last writes, e.g. if its database is not reachable.
+const LAST_WRITES: Duration = Duration::from_secs(1);
 /// A socket filter that drops packets with SYN but without ACK. Closing a listener resets the
 /// connections in its queue, so a rolling restart would otherwise lose requests. With the filter,
 /// handshakes in progress are completed and accepted, whereas new clients have to repeat their SYN
@@ -230,7 +232,9 @@ impl Running {
         self.remove_sockets();
         tokio::time::sleep(LAST_ACCEPTS).await;
         self.main.stop(true).await;
-        (self.last_writes)().await;
+        if tokio::time::timeout(LAST_WRITES, (self.last_writes)()).await.is_err() {
+            log::warn!("the last writes were not completed in time");
+        }
         self.end().await;
     }
 

@@ -111,7 +111,7 @@ pub trait Service: Clone + Send + Sync + 'static {
     }
 
     /// Writes what is only in memory. Called once a stopping server has answered its last request.
-    /// If requests take all of `SHUTDOWN_TIMEOUT`, there is less than a second left for this.
+    /// Aborted after a second.
     fn last_writes(&self) -> LocalBoxFuture<'static, ()> {
         Box::pin(async {})
     }
