@@ -288,6 +288,7 @@ fn text_listing_that_ends_with_an_error_is_incomplete() {
 #[case::only_a_sum("2.txt", "TOTAL: 0 objects, 0 bytes (0 B)\n")]
 #[case::array("2.json", "[]\n")]
 #[case::indented_array("2.json", "[\n]\n")]
+#[case::null("2.json", "null\n")]
 fn empty_source_removes_no_file(#[case] name: &str, #[case] text: &str) {
     for bucket in [None, Some(A.to_owned())] {
         let fixture = fixture();
@@ -321,6 +322,7 @@ fn marker_next_to_complete_data_does_not_keep_files() {
 #[case::lines("b.s3.amazonaws.com.ndjson", "")]
 #[case::only_a_sum("b.s3.amazonaws.com.txt", "\nTotal Objects: 0\n   Total Size: 0\n")]
 #[case::array("b.s3.amazonaws.com.json", "[]\n")]
+#[case::null("b.s3.amazonaws.com.json", "null\n")]
 #[case::numbered("b.s3.amazonaws.com.jsonl.7", "")]
 fn empty_source_of_another_bucket_does_not_keep_files(#[case] name: &str, #[case] text: &str) {
     let fixture = fixture();

@@ -415,7 +415,7 @@ fn empty_part_of_listing_removes_nothing(#[case] content: &str) {
 
 #[rstest]
 #[case::object("{}\n")]
-#[case::null("null\n")]
+#[case::nulls("null\nnull\n")]
 #[case::arrays("[]\n[]\n")]
 #[case::error_after_array("[]\n{\"error\":\"slow down\"}\n")]
 fn listing_that_does_not_say_that_it_is_empty_is_refused(#[case] content: &str) {

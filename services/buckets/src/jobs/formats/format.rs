@@ -100,6 +100,8 @@ pub(super) fn recognised<R: BufRead>(
         Some('[') if is_rclone(&text) => Some(Format::Rclone),
         Some('[') if is_contents(&text) => Some(Format::S3Api),
         Some('[') => Some(Format::Gcs),
+        // `aws s3api --query 'Contents[]'` of an empty bucket.
+        Some('n') if text.trim_end() == "null" => Some(Format::Gcs),
         Some('{') if is_gcs_page(&text) => Some(Format::Gcs),
         Some('{') if is_s3api(&text) => Some(Format::S3Api),
         Some('{') => Some(Format::Ndjson),

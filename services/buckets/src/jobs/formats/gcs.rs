@@ -381,6 +381,12 @@ impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
         ItemsSeed(self.0).visit_seq(seq)?;
         Ok(false)
     }
+
+    /// `aws s3api --query` prints `null` instead of an empty array.
+    fn visit_unit<E: serde::de::Error>(self) -> Result<bool, E> {
+        self.0.page.is_array = true;
+        Ok(false)
+    }
 }
 
 struct ItemsSeed<'s, 'a, R>(&'s mut State<'a, R>);
