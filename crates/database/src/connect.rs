@@ -186,9 +186,9 @@ fn open_server(url: &str, role: Role) -> Result<Db, DatabaseError> {
          SET default_transaction_isolation = 'read committed';",
     );
     sql += &format!("SET idle_in_transaction_session_timeout = {IDLE_MS};");
-    if role != Role::Job {
-        sql += &format!("SET statement_timeout = {STATEMENT_MS};");
-    }
+    // Jobs also need this, because the server, database or user can have a default.
+    let longest = if role == Role::Job { 0 } else { STATEMENT_MS };
+    sql += &format!("SET statement_timeout = {longest};");
     if role == Role::Reader {
         sql += "SET default_transaction_read_only = on;";
     }

@@ -1,6 +1,5 @@
 //! Checks the structure of a database, but not its contents.
 
-use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
@@ -35,7 +34,6 @@ pub fn structural_faults(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
             Ok(faults)
         }
         Db::Pg(conn) => {
-            conn.batch_execute("SET statement_timeout = 0")?;
             let invalid: Vec<String> = diesel::dsl::sql::<Text>(&format!(
                 "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid ORDER BY 1 LIMIT {NAMED}"
             ))

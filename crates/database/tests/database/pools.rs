@@ -182,6 +182,25 @@ fn postgres_ends_transactions_of_silent_clients() {
     assert_eq!(limit, "1min");
 }
 
+#[test]
+fn jobs_have_no_statement_timeout_although_the_database_has_a_default() {
+    let (_database, pools) = Database::new().open_kept();
+    if pools.backend() == Backend::Sqlite {
+        return;
+    }
+    let set = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 7000', \
+               current_database()); END $$";
+    diesel::sql_query(set).execute(&mut pools.connect().unwrap()).unwrap();
+    for (connected, expected) in [(pools.connect(), "0"), (pools.connect_reader(), "30s")] {
+        let limit: String = diesel::select(diesel::dsl::sql::<diesel::sql_types::Text>(
+            "current_setting('statement_timeout')",
+        ))
+        .get_result(&mut connected.unwrap())
+        .unwrap();
+        assert_eq!(limit, expected);
+    }
+}
+
 #[tokio::test]
 async fn failed_write_is_rolled_back() {
     let (_database, pools) = Database::new().open_kept();
