@@ -286,23 +286,27 @@ fn is_website(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     Ok(diesel::select(exists(logins)).get_result(db)?)
 }
 
-/// Deletes a domain unless it's used by an account in the table or by a stealer log.
-pub fn remove_unused(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
-    if !is_used_in_tables(db, id)? {
-        delete(db, id)?;
+/// Deletes a domain unless it's used by an account in the table or by a stealer log. Returns whether
+/// it did.
+pub fn remove_unused(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
+    if is_used_in_tables(db, id)? { Ok(false) } else { delete(db, id) }
+}
+
+/// Deletes domains, and returns their number; see [`remove_unused`].
+pub fn remove_all_unused(db: &mut Db, ids: &[i32]) -> Result<u64, DatabaseError> {
+    let mut removed = 0;
+    for id in ids {
+        removed += u64::from(remove_unused(db, *id)?);
     }
-    Ok(())
+    Ok(removed)
 }
 
-/// Deletes domains; see [`remove_unused`].
-pub fn remove_all_unused(db: &mut Db, ids: &[i32]) -> Result<(), DatabaseError> {
-    ids.iter().try_for_each(|id| remove_unused(db, *id))
-}
-
-/// Deletes a domain, which makes running loads drop their cached ids.
-pub(super) fn delete(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
-    diesel::delete(mail_domain::table.find(id)).execute(db)?;
-    versions::bump_removed_domains(db)
+/// Deletes a domain, which makes running loads drop their cached ids. Returns `false` if there was
+/// none.
+pub(super) fn delete(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
+    let deleted = diesel::delete(mail_domain::table.find(id)).execute(db)?;
+    versions::bump_removed_domains(db)?;
+    Ok(deleted > 0)
 }
 
 /// Deletes domains; see [`delete`].

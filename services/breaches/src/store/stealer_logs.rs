@@ -298,20 +298,22 @@ pub fn odd_websites(db: &mut Db, after: i32) -> Result<Option<OddPage>, Database
     Ok(Some(OddPage { ids, last }))
 }
 
-/// Deletes the entries of odd websites, as well as their names unless an account uses them. The
-/// names are read again, because the id of one that a failover has lost can belong to another.
-pub fn remove_odd_websites(db: &mut Db, ids: &[i32]) -> Result<(), DatabaseError> {
+/// Deletes the entries of odd websites, as well as their names unless an account uses them. Returns
+/// the number of websites that had entries. The names are read again, because the id of one that a
+/// failover has lost can belong to another.
+pub fn remove_odd_websites(db: &mut Db, ids: &[i32]) -> Result<u64, DatabaseError> {
+    let mut removed = 0;
     for (id, name) in mail_domains::names(db, ids)? {
         if website::is_stored(&name) {
             continue;
         }
         let pairs = stealer_log::table.filter(stealer_log::website_id.eq(id));
-        diesel::delete(pairs).execute(db)?;
+        removed += u64::from(diesel::delete(pairs).execute(db)? > 0);
         if !accounts::has_accounts_in_runs(db, id)? {
             mail_domains::remove_unused(db, id)?;
         }
     }
-    Ok(())
+    Ok(removed)
 }
 
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {

@@ -132,8 +132,9 @@ fn lock(db: &mut Db) -> Result<(), JobError> {
     Ok(cluster::complete_all_commits(db)?)
 }
 
-/// Removes odd names that were found on a page.
-type RemoveOdd = fn(&mut Db, &[i32]) -> Result<(), DatabaseError>;
+/// Removes odd names that were found on a page. Returns how many, because another command might have
+/// removed some of them.
+type RemoveOdd = fn(&mut Db, &[i32]) -> Result<u64, DatabaseError>;
 
 /// Number of names to remove per transaction.
 const NAMES: usize = 1_000;
@@ -153,21 +154,27 @@ fn clean_names(
         Layout::OneServer => NAMES,
         Layout::Distributed => DISTRIBUTED_NAMES,
     };
-    let (mut after, mut found) = (i32::MIN, 0);
+    let (mut after, mut count) = (i32::MIN, 0);
     while let Some(page) = connection.read(|db| Ok(find(db, after)?))? {
         after = page.last;
-        found += page.ids.len() as u64;
-        let Some(remove) = remove else { continue };
+        let Some(remove) = remove else {
+            count += page.ids.len() as u64;
+            continue;
+        };
         for ids in page.ids.chunks(size) {
-            let remove = |db: &mut Db| -> Result<(), JobError> {
+            let mut removed = 0_u64;
+            let attempt = |db: &mut Db| -> Result<(), JobError> {
                 lock(db)?;
                 versions::bump_catalogue(db, now)?;
-                Ok(remove(db, ids)?)
+                // As with accounts, the first attempt may have been committed.
+                removed = removed.max(remove(db, ids)?);
+                Ok(())
             };
-            pace.run(|| connection.transaction(remove))?;
+            pace.run(|| connection.transaction(attempt))?;
+            count += removed;
         }
     }
-    Ok(found)
+    Ok(count)
 }
 
 /// Returns `true` if an account isn't an address that a load would accept.
@@ -243,11 +250,18 @@ fn repair(
 
 #[cfg(test)]
 mod tests {
+    use database::Pools;
     use diesel::prelude::*;
 
     use super::*;
     use crate::store::MIGRATIONS;
+    use crate::store::mail_domains::OddPage;
     use crate::store::schema::{admin_event, mail_domain};
+
+    fn context(pools: &Pools) -> JobContext {
+        let clock = testkit::clock("2026-03-01T12:00:00Z").shared();
+        JobContext { pools: pools.clone(), clock, settings: crate::config::Settings::for_tests() }
+    }
 
     #[test]
     fn cleanup_whose_commit_was_not_acknowledged_is_logged_once() {
@@ -270,14 +284,11 @@ mod tests {
     fn odd_names_are_removed_in_several_transactions() {
         let database = testkit::Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
-        let clock = testkit::clock("2026-03-01T12:00:00Z").shared();
-        let settings = crate::config::Settings::for_tests();
-        let context = JobContext { pools: pools.clone(), clock, settings };
         let names: Vec<String> = (0..2 * NAMES + 1).map(|n| format!("odd domain {n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let add = |db: &mut Db| mail_domains::ids(db, &names).map(drop);
         pools.write_blocking(add).unwrap();
-        let cleaned = clean(&context, false).unwrap();
+        let cleaned = clean(&context(&pools), false).unwrap();
         assert_eq!((cleaned.domains, cleaned.websites), (names.len() as u64, 0));
         let left = |db: &mut Db| -> Result<(i64, i64), DatabaseError> {
             let left = mail_domain::table.count().get_result(db)?;
@@ -285,5 +296,25 @@ mod tests {
         };
         let (left, version) = pools.read_blocking(left).unwrap();
         assert!(left == 0 && version >= 3, "{left} left, {version} transactions");
+    }
+
+    #[test]
+    fn names_that_another_command_has_removed_are_not_counted() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let add = |db: &mut Db| mail_domains::ids(db, &["odd a", "odd b", "odd c"]).map(drop);
+        pools.write_blocking(add).unwrap();
+        let find = |db: &mut Db, after: i32| -> Result<Option<OddPage>, DatabaseError> {
+            let page = mail_domains::odd_domains(db, after)?;
+            if let Some(OddPage { ids, .. }) = &page {
+                mail_domains::remove_all_unused(db, &ids[..1])?;
+            }
+            Ok(page)
+        };
+        let mut connection = RetryingConnection::open(&pools).unwrap();
+        let mut pace = AdaptiveBatch::new(&context(&pools), 0, false);
+        let remove: RemoveOdd = mail_domains::remove_all_unused;
+        let removed = clean_names(&mut connection, &mut pace, find, Some(remove), 1);
+        assert_eq!(removed.unwrap(), 2);
     }
 }
