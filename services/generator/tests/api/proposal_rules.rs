@@ -194,6 +194,23 @@ fn dates_are_computed_from_others_only_if_all_their_checks_allow_it() {
 }
 
 #[test]
+fn listed_days_satisfy_the_other_checks_or_are_reported() {
+    for kind in ["date", "timestamp"] {
+        let ddl = |least: &str| {
+            format!(
+                "CREATE TABLE t (a {kind} NOT NULL CHECK (a IN ('2024-01-01', '2025-01-01')),
+                    CHECK (a > '{least}'));"
+            )
+        };
+        let made = Proposal::sql(&ddl("2024-06-30"));
+        let values = &made.fields(0)[0]["values"];
+        assert_eq!((made.broken.as_str(), values), ("", &json!(["2025-01-01"])), "{kind}");
+        let never = Proposal::sql(&ddl("2025-06-30"));
+        assert_eq!(never.broken, "the rows may violate t: the checks of a together\n", "{kind}");
+    }
+}
+
+#[test]
 fn dates_can_be_compared_by_several_checks() {
     let made = Proposal::sql(
         "CREATE TABLE t (a date NOT NULL, b date NOT NULL, CHECK (a <= b), CHECK (b > a),

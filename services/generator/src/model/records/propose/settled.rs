@@ -142,10 +142,16 @@ impl Column {
             _ => u64::MAX,
         };
         let lengths = u64::from(self.shortest)..=longest;
+        let is_day = matches!(self.stored, Stored::Date | Stored::Timestamp);
+        let (first, last) = self.days.clone();
         if !self.choices.is_empty() {
             let before = self.choices.clone();
             self.choices.retain(|value| match (value.as_f64(), value.as_str()) {
                 (Some(number), _) if is_number => (least..=most).contains(&number),
+                (None, Some(text)) if is_day => {
+                    first.as_deref().is_none_or(|first| first <= text)
+                        && last.as_deref().is_none_or(|last| text <= last)
+                }
                 (None, Some(text)) if !is_number => {
                     lengths.contains(&(text.chars().count() as u64))
                 }
