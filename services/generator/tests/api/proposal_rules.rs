@@ -185,9 +185,13 @@ fn dates_are_computed_from_others_only_if_all_their_checks_allow_it() {
         ("a < b), CHECK (b IN ('2020-01-01', '2021-01-01')", "CHECK (a < b)"),
         ("a IS NULL), CHECK (b > a", "CHECK (b > a)"),
         ("b > a), CHECK (b <= '2001-01-01' OR b = a", "CHECK (b <= '2001-01-01' OR b = a)"),
+        ("b > a), CHECK (b IN ('2001-01-01') OR b = a", "CHECK (b IN ('2001-01-01') OR b = a)"),
+        ("c > a), CHECK (c IS NOT NULL AND id < n", "CHECK (c IS NOT NULL AND id < n)"),
+        ("c > a), UNIQUE (c", "UNIQUE (c)"),
     ] {
         let made = Proposal::sql(&format!(
-            "CREATE TABLE t (id int PRIMARY KEY, a date, b date NOT NULL, c date, CHECK ({checks}));"
+            "CREATE TABLE t (id int PRIMARY KEY, n int, a date, b date NOT NULL, c date,
+                CHECK ({checks}));"
         ));
         assert!(made.broken.contains(&format!("t: {named}\n")), "{checks}: {}", made.broken);
     }

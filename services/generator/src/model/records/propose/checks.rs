@@ -49,8 +49,10 @@ pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
             apply(last, columns)
         }
         Expr::IsNotNull(inner) => with(inner, columns, |column| {
+            // The date from which another one is computed might be null.
+            let is_known = column.required || column.after.is_none();
             column.required = true;
-            !column.is_null
+            is_known && !column.is_null
         }),
         Expr::IsNull(inner) => with(inner, columns, |column| {
             column.is_null = !column.required && !column.is_key;
@@ -169,7 +171,8 @@ fn items(expression: &Expr) -> Vec<Value> {
 
 fn one_of(expression: &Expr, values: Vec<Value>, is_negated: bool, columns: &mut [Column]) -> bool {
     with(expression, columns, |column| match is_negated {
-        _ if values.is_empty() => false,
+        // The other column decides about a date that is computed.
+        _ if values.is_empty() || column.after.is_some() => false,
         false => column.choose(values),
         true => exclude(column, &values),
     })

@@ -261,6 +261,8 @@ impl Column {
     pub fn can_be_unique(&self) -> bool {
         match &self.refers {
             Some(_) => true,
+            // Dates computed from different dates can be equal.
+            None if self.after.is_some() => false,
             None => is_countable(&Self { is_combined: true, ..self.clone() }.made(false)),
         }
     }
