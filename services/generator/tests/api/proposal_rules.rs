@@ -376,6 +376,20 @@ fn names_too_short_for_their_column_do_not_occur() {
 }
 
 #[test]
+fn words_and_currencies_fit_into_short_columns() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, category varchar(12) NOT NULL,
+            currency char(2) NOT NULL);",
+    );
+    assert_eq!(made.broken, "");
+    for (name, most) in [("category", 12), ("currency", 2)] {
+        for value in made.values(name) {
+            assert!(value.as_str().unwrap().len() <= most, "{value}");
+        }
+    }
+}
+
+#[test]
 fn property_that_a_combined_schema_makes_non_null_has_no_nulls() {
     let text = json!({"type": "string", "maxLength": 9});
     let base = json!({"type": "string", "nullable": true});

@@ -435,7 +435,9 @@ impl Column {
         }
         let known = match self.is_status {
             true => Some(json!({"type": "text", "words": 1})),
-            false => by_name(&self.name),
+            // Currency codes have three letters.
+            false => by_name(&self.name)
+                .filter(|field| field["type"] != "choice" || length.is_none_or(|most| most > 2)),
         };
         let is_part = |part: &str| known.as_ref().is_some_and(|field| field["part"] == part);
         if self.is_ordered() {

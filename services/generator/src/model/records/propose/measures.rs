@@ -49,7 +49,8 @@ pub fn longest(field: &Value) -> u32 {
         ("person", "postcode" | "houseNumber" | "phone" | "cardNumber") => 20,
         ("person", "iban") => 34,
         ("person", "email" | "fullName" | "address" | "nameLatin") => 100,
-        ("text", _) => 12 * field["words"].as_u64().unwrap_or(10) as u32,
+        // Words have up to 13 letters, and are followed by a comma and a space, or a full stop.
+        ("text", _) => 15 * field["words"].as_u64().unwrap_or(10) as u32,
         ("userAgent", _) => 140,
         _ => 50,
     }
