@@ -207,6 +207,15 @@ fn properties_that_a_combined_schema_forbids_are_reported() {
         whole["allOf"] = json!([other]);
         assert_eq!(Proposal::json(&json!({"properties": {"x": whole}})).broken, expected);
     }
+    for (rest, expected) in [
+        (json!({"type": "string"}), report),
+        (json!({"type": "integer"}), ""),
+        (json!({}), ""),
+        (json!(true), ""),
+    ] {
+        let parts = [json!({"additionalProperties": rest}), json!({"properties": properties("b")})];
+        assert_eq!(Proposal::json(&json!({"allOf": parts})).broken, expected, "{rest}");
+    }
 }
 
 #[test]

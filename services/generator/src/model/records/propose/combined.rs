@@ -118,17 +118,21 @@ impl Reader<'_> {
         (whole, alternatives, is_one_of)
     }
 
-    /// Reports properties that a combined schema declares although another one forbids them.
+    /// Reports properties that a combined schema declares although another one forbids them, or
+    /// requires something else of them.
     fn name_forbidden(&self, closed: &Map<String, Value>, other: &Map<String, Value>) {
-        let is_closed = closed.get("additionalProperties").is_some_and(|rest| *rest == false)
-            && !closed.contains_key("patternProperties");
-        let Some(Value::Object(properties)) = other.get("properties").filter(|_| is_closed) else {
+        let rest = closed
+            .get("additionalProperties")
+            .filter(|_| !closed.contains_key("patternProperties"));
+        let rest = rest.filter(|rest| **rest != true && **rest != json!({}));
+        let (Some(rest), Some(Value::Object(properties))) = (rest, other.get("properties")) else {
             return;
         };
         self.spend(properties.len());
         let declared = closed.get("properties").and_then(Value::as_object);
         let is_declared = |name: &str| declared.is_some_and(|all| all.contains_key(name));
-        if properties.iter().any(|(name, property)| *property != false && !is_declared(name)) {
+        let is_allowed = |property: &Value| *property == false || property == rest;
+        if properties.iter().any(|(name, property)| !is_allowed(property) && !is_declared(name)) {
             self.note("the constraint additionalProperties of combined schemas".to_owned());
         }
     }
