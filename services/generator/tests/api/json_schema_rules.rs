@@ -191,6 +191,22 @@ fn constraints_that_combined_schemas_give_several_times_are_reported() {
 }
 
 #[test]
+fn strings_have_both_a_format_and_a_pattern_or_are_reported() {
+    let made = Proposal::json(&json!({"required": ["day", "host"], "properties": {
+        "day": {"format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}$"},
+        "host": {"format": "ipv4", "pattern": r"^(\d{1,3}\.){3}\d{1,3}$"}}}));
+    let kinds = [0, 1].map(|place| made.schema["fields"][place]["type"].clone());
+    assert_eq!((made.broken.as_str(), kinds), ("", [json!("date"), json!("ip")]));
+    let made = Proposal::json(&json!({"required": ["at"], "properties": {
+        "at": {"format": "date-time", "pattern": r"\.\d{3}Z$"}}}));
+    let report = "the rows may violate the format of at, which its pattern does not give\n";
+    assert_eq!(made.broken, report);
+    let made = Proposal::json(&json!({"required": ["mail"], "properties": {
+        "mail": {"format": "email", "pattern": r"^\S+@\S+$", "maxLength": 9}}}));
+    assert!(made.broken.contains("the length of mail, which its format does not give"));
+}
+
+#[test]
 fn properties_that_a_combined_schema_forbids_are_reported() {
     let properties = |name: &str| json!({(name): {"type": "integer"}});
     let closed = json!({"properties": properties("a"), "additionalProperties": false});

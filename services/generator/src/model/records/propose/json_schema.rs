@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::column::{Column, Stored};
 use super::encodings::{base64, is_base64};
 use super::existing::is_name;
+use super::formats::fits_pattern;
 use super::names::by_name;
 use super::narrowed::{has_members, may_be_null, without_definitions};
 use super::sample::{distinct, shortened};
@@ -270,8 +271,12 @@ impl Reader<'_> {
         if let Some(value) = property.get("const") {
             return Stored::Known(json!({"type": "constant", "value": value}));
         }
-        if let Some(regex) = property["pattern"].as_str() {
+        let fits = fits_pattern(property);
+        if let Some(regex) = property["pattern"].as_str().filter(|_| fits != Some(true)) {
             if let Some(lengths) = pattern::lengths(regex) {
+                if fits == Some(false) {
+                    self.note(format!("the format of {name}, which its pattern does not give"));
+                }
                 let regex = match of_length(regex, lengths, property) {
                     Some(regex) => regex,
                     None => {

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::column::{Column, Stored};
 use super::encodings::is_base64;
+use super::formats::fits_pattern;
 use super::json_schema::Reader;
 use super::satisfied::{others, satisfies};
 use crate::model::records::kinds::pattern;
@@ -29,7 +30,7 @@ impl Reader<'_> {
         }
         let length = |member: &str| property[member].as_u64();
         if let Some((shortest, longest)) = lengths(&column.stored)
-            && property.get("pattern").is_none()
+            && (property.get("pattern").is_none() || fits_pattern(property) == Some(true))
             && (length("minLength").is_some_and(|least| least > shortest)
                 || length("maxLength").is_some_and(|most| most < longest))
         {

@@ -12,6 +12,7 @@ mod defined;
 mod dialects;
 mod encodings;
 mod existing;
+mod formats;
 mod globs;
 mod json_schema;
 mod keys;
