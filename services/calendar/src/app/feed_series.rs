@@ -162,8 +162,12 @@ fn left_out(
     if !series::template(db, id)?.is_some_and(|template| template.event.is_public()) {
         return Ok(None);
     }
+    if filter.parent.is_some() {
+        // The first event isn't a child. A rule without it would look as if it had been removed.
+        return Ok(None);
+    }
     let fields = filter.fields();
-    if fields.is_empty() && filter.parent.is_none() {
+    if fields.is_empty() {
         return Ok(Some(Vec::new()));
     }
     let mut public = series_events::dated(db, id)?;

@@ -289,3 +289,12 @@ async fn dates_that_a_filtered_feed_leaves_out_stay() {
     assert_eq!(import(&app, &file).await, (vec![0, 0, 3, 0, 0], vec![]), "{file}");
     assert_eq!(events(&app, id).await.len(), 4);
 }
+
+#[actix_web::test]
+async fn first_date_stays_when_a_feed_of_the_others_is_imported() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let file = app.get(&format!("/ical?post_parent={id}")).await.expect(200).text;
+    assert_eq!(import(&app, &file).await, (vec![0, 0, 3, 0, 0], vec![]), "{file}");
+    assert_eq!(events(&app, id).await.len(), 4);
+}
