@@ -238,17 +238,21 @@ fn cancel(
 
 /// Updates a known event with the values in its cancellation, if there are any, because a file can
 /// change and cancel a series at the same time. This includes an event that an import trashed,
-/// because the cancellation restores it. Returns the event if it changed.
+/// because the cancellation restores it. Entries in our own files that cancel an event only change
+/// it to make it private. Returns the event if it changed.
 fn follow(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
     occurrence: &Occurrence,
     event: &Event,
 ) -> Result<Option<Event>, Undone> {
-    if !occurrence.is_detailed || source.own.is_author {
+    let is_own = source.own.is_author;
+    if !occurrence.is_detailed || (is_own && !occurrence.details.is_private) {
         return Ok(None);
     }
-    if event.status.is_trashed() && !imported::find(context.db, event.id)?.is_trashed {
+    // Our own feeds show trashed events as cancelled.
+    let is_trashed = event.status.is_trashed();
+    if is_trashed && (is_own || !imported::find(context.db, event.id)?.is_trashed) {
         return Ok(None);
     }
     let stored = Stored::read(context.db, source, event.clone())?;
