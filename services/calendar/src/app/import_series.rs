@@ -39,7 +39,7 @@ pub struct Written {
 /// Stores an entry's recurrence rule. Returns the stored series that the entry's events belong to,
 /// if any.
 ///
-/// Our own feeds don't change the rule, because they contain less than the database. Truncated
+/// Our own feeds don't change a stored rule, because they contain less than the database. Truncated
 /// files don't change it either, because the rule might be in the missing part. If users ended a
 /// subscribed series, `ended_at` is the key of its last known occurrence. `withdrawn` contains the
 /// ids of occurrences that the file cancels without the details to create their events.
@@ -49,10 +49,14 @@ pub fn of_entry(
     (entry, ended_at, withdrawn): (&Entry, Option<&str>, &HashSet<String>),
     (own, is_partial, subscriber): (OwnEvents<'_>, bool, Option<&Subscriber>),
 ) -> Result<Option<Written>, Error> {
-    if entry.has_unknown_occurrences
-        || (own.is_author && stored::find_by_uid(db, &entry.uid)?.is_some())
-    {
+    if entry.has_unknown_occurrences {
         return Ok(None);
+    }
+    if own.is_author
+        && let Some(known) = stored::find_by_uid(db, &entry.uid)?
+    {
+        let is_added = overrides_unknown(db, &known, entry)?;
+        return Ok(is_added.then_some(Written { id: known.id, is_new: false }));
     }
     match (&entry.replaces, entry.is_series) {
         (Some(_), _) => {
@@ -69,6 +73,20 @@ pub fn of_entry(
         (None, false) if is_partial => Ok(None),
         (None, false) => forget(db, entry).map(|()| None),
     }
+}
+
+/// Returns whether an entry overrides an occurrence of a stored series that doesn't have an event in
+/// the series yet. Someone added such an entry to our own file, for example with the whole series.
+fn overrides_unknown(db: &mut Db, known: &Series, entry: &Entry) -> Result<bool, Error> {
+    let (plan, name) = (&known.plan, entry.replaces.as_deref());
+    let Some(key) = name.and_then(|name| Entry::moment_of(&entry.uid, name)) else {
+        return Ok(false);
+    };
+    let is_excluded = plan.exdates.iter().any(|excluded| excluded == key);
+    let moment = plan.moment(key).filter(|moment| !is_excluded && plan.has(*moment));
+    let Some(moment) = moment else { return Ok(false) };
+    let members = series_events::members(db, known.id)?;
+    Ok(members.iter().all(|one| one.occurrence != moment))
 }
 
 /// The warning for an entry in our own files whose rule isn't stored.

@@ -128,6 +128,32 @@ async fn event_that_was_added_to_an_own_file_can_be_edited_there() {
 }
 
 #[actix_web::test]
+async fn series_that_was_added_to_an_own_file_has_its_overrides() {
+    let entry = |day: u8, hour: u8, more: &str| {
+        format!(
+            "BEGIN:VEVENT\r\nUID:added\r\nDTSTAMP:20270310T120000Z\r\n{more}\r\n\
+             DTSTART:202704{day:02}T{hour:02}0000Z\r\nSUMMARY:Walk\r\nEND:VEVENT\r\n"
+        )
+    };
+    let series = entry(1, 10, "RRULE:FREQ=DAILY;COUNT=4");
+    for days in [[2, 3], [1, 4]] {
+        let moved = |day: u8| entry(day, 12, &format!("RECURRENCE-ID:202704{day:02}T100000Z"));
+        let added = format!("{series}{}{}END:VCALENDAR", moved(days[0]), moved(days[1]));
+        let app = App::new().await;
+        app.event(json!({"title": "Old"})).await;
+        let feed = app.get("/ical").await.expect(200).text;
+        let edited = feed.replace("END:VCALENDAR", &added);
+        for expected in [[4, 0, 1, 0, 0], [0, 0, 5, 0, 0]] {
+            assert_eq!(counts(&app, &edited).await, expected, "{edited}");
+        }
+        assert_eq!(app.rows("series_events"), 4);
+        let feed = app.get("/ical").await.expect(200).text;
+        assert_eq!(feed.matches("RECURRENCE-ID").count(), 2, "{feed}");
+        assert_eq!(feed.matches("BEGIN:VEVENT").count(), 4, "{feed}");
+    }
+}
+
+#[actix_web::test]
 async fn old_file_does_not_revert_a_series_that_changed_since() {
     let app = App::new().await;
     let id = course(&app, json!({})).await;
