@@ -7,12 +7,13 @@ use database::Db;
 
 use super::import_memberships::date_ahead;
 use super::import_overview::Overview;
-use super::import_progress::{Progress, TimeSlice};
+use super::import_progress::{Progress, Series, TimeSlice};
 use super::import_writes::{call_off, trash};
 use super::subscriber::Subscriber;
 use crate::error::Error;
-use crate::ical::Entry;
+use crate::ical::{Entry, Moment};
 use crate::model::event::Event;
+use crate::model::series_ids::local_day;
 use crate::store::{events, external_ids, subscribed_events};
 use crate::wire::dates::written;
 use crate::wire::import::ImportErrorJson;
@@ -26,8 +27,8 @@ pub struct Surplus<'a> {
     pub overview: &'a Overview,
     /// External ids of the events that were written.
     pub kept: &'a HashSet<String>,
-    /// The name of the first occurrence, if it is overridden.
-    pub first: Option<&'a str>,
+    /// The state of the series, if the file overrides any of its occurrences.
+    pub series: Option<&'a Series>,
     /// The subscription that the import belongs to, if any.
     pub subscriber: Option<&'a Subscriber>,
     pub now: i64,
@@ -120,12 +121,26 @@ impl Surplus<'_> {
     /// another entry.
     fn is_in_file(&self, name: &str) -> bool {
         let Overview { replaced, listed, .. } = self.overview;
+        let first = self.series.and_then(|series| series.first.as_deref());
         let is_replaced = match name == self.entry.uid {
-            true => self.first.is_some(),
-            false => replaced.contains(name) && self.first != Some(name),
+            true => first.is_some(),
+            false if replaced.contains(name) => first != Some(name),
+            false => self.is_replaced_by_day(name),
         };
         let is_named = self.kept.contains(name) || listed.contains(name);
         let is_ahead = !self.entry.is_cancelled && date_ahead(self.entry, name).is_some();
         !self.entry.has_occurrence(name) || is_named || is_replaced || is_ahead
+    }
+
+    /// Returns whether an override that specifies only the day belongs to the event with the
+    /// external id `name`, because the series no longer has an occurrence on that day.
+    fn is_replaced_by_day(&self, name: &str) -> bool {
+        let first = self.entry.occurrences.first().map(|one| &one.original);
+        let Some(Moment::Time(_, zone)) = first else { return false };
+        let key = Entry::moment_of(&self.entry.uid, name);
+        let Some(day) = key.and_then(|key| local_day(key, zone)) else { return false };
+        let id = Entry::occurrence_id(&self.entry.uid, &day);
+        let has_other = self.series.is_some_and(|series| series.by_day.contains_key(&id));
+        self.overview.replaced.contains(&id) && !has_other
     }
 }

@@ -455,10 +455,10 @@ impl Import {
         (component, entry): (&Component, &Entry),
         (kept, slice): (&HashSet<String>, TimeSlice),
     ) -> Result<bool, Error> {
-        let first = self.series.get(&entry.uid).and_then(|series| series.first.as_deref());
+        let series = self.series.get(&entry.uid);
         let (overview, subscriber) = (&self.overview, self.subscriber.as_ref());
         let now = state.clock.unix();
-        let surplus = Surplus { entry, overview, kept, first, subscriber, now };
+        let surplus = Surplus { entry, overview, kept, series, subscriber, now };
         surplus.remove_all(db, (component.line, slice), &mut self.so_far)
     }
 }
