@@ -36,7 +36,13 @@ impl Import {
         }
         let parent = known_parent(db, entry, (&self.series, &self.so_far.parents))?;
         let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
-        let repeated = is_withdrawn || (entry.is_series && parent.is_some());
+        // The rule's first event might be missing, because an earlier file excluded its date.
+        let is_single = entry.replaces.is_none() && !entry.is_series;
+        let has_ended = is_single
+            && !entry.has_unknown_occurrences
+            && !self.is_partial()
+            && import_series::forget(db, entry)?;
+        let repeated = is_withdrawn || has_ended || (entry.is_series && parent.is_some());
         let in_file = (&self.overview.replaced, self.subscriber.is_some());
         let overridden = later_overrides(db, (entry, revision), in_file)?;
         let by_author = (entry, self.is_author);

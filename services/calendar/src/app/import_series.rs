@@ -70,8 +70,7 @@ pub fn of_entry(
             let subscription = subscriber.map(Subscriber::id);
             keep(db, (entry, ended_at, withdrawn), (own, subscription, most), (due, now))
         }
-        (None, false) if is_partial => Ok(None),
-        (None, false) => forget(db, entry).map(|()| None),
+        (None, false) => Ok(None),
     }
 }
 
@@ -293,15 +292,21 @@ fn with_removed(
 }
 
 /// Removes the stored rule of an entry that no longer repeats. A rule that didn't come from a file
-/// is kept, because a user must have turned the event into a series.
-fn forget(db: &mut Db, entry: &Entry) -> Result<(), Error> {
-    let Some(known) = stored::find_by_uid(db, &entry.uid)? else { return Ok(()) };
+/// is kept, because a user must have turned the event into a series. Returns whether imports created
+/// the events of the removed rule.
+pub fn forget(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
+    let Some(known) = stored::find_by_uid(db, &entry.uid)? else { return Ok(false) };
     let was_in_file = match events::find_by_external_id(db, &entry.uid)? {
         Some(first) => imported::find(db, first.id)?.moment.is_some(),
         None => true,
     };
-    if was_in_file {
-        stored::remove(db, known.id)?;
+    if !was_in_file {
+        return Ok(false);
     }
-    Ok(())
+    let is_imported = match series_events::members(db, known.id)?.last() {
+        Some(last) => imported::find(db, last.event)?.is_created,
+        None => false,
+    };
+    stored::remove(db, known.id)?;
+    Ok(is_imported)
 }

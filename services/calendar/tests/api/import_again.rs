@@ -441,3 +441,15 @@ async fn excluded_date_that_cannot_be_read_brings_no_occurrence_back() {
         );
     }
 }
+
+#[actix_web::test]
+async fn series_without_its_first_date_becomes_a_single_event() {
+    let app = App::new().await;
+    let excluded = calendar(&[&series(10, "\nEXDATE:20270401T100000Z")]);
+    assert_eq!(counts(&app, &excluded).await, [2, 0, 0, 0, 0]);
+    let single = calendar(&["UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nSUMMARY:Daily"]);
+    for expected in [[1, 2, 0, 0, 0], [0, 0, 1, 0, 0]] {
+        assert_eq!(counts(&app, &single).await, expected);
+        assert_eq!(shown(&app).await, ["01 10 Daily"]);
+    }
+}
