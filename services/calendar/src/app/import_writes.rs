@@ -215,9 +215,13 @@ fn cancel(
         // Our own feeds show trashed events as cancelled.
         true if !noted.is_trashed || is_own => Outcome::Skipped,
         // A user might have changed the status after the file cancelled the event.
-        false if noted.is_cancelled && is_changed => Outcome::Updated,
-        false if noted.is_cancelled => Outcome::Unchanged,
-        false if is_own && is_cancelled(context.db, event.id)? => Outcome::Unchanged,
+        false if noted.is_cancelled || (is_own && is_cancelled(context.db, event.id)?) => {
+            if is_changed {
+                Outcome::Updated
+            } else {
+                Outcome::Unchanged
+            }
+        }
         _ if source.is_older_than(context.db, Some(&event), occurrence)? => {
             return Err(Undone::Outdated);
         }

@@ -97,15 +97,18 @@ async fn event_becomes_private_with_the_second_edit_of_its_own_file() {
 }
 
 #[actix_web::test]
-async fn event_that_its_own_file_cancels_and_makes_private_is_hidden() {
-    let app = App::new().await;
-    app.event(json!({"title": "Old"})).await;
-    let file = app.get("/ical").await.expect(200).text;
-    let edited = file.replace("SUMMARY:", "STATUS:CANCELLED\r\nCLASS:PRIVATE\r\nSUMMARY:");
-    app.clock.advance(60);
-    for expected in [vec![0, 1, 0, 0, 0], vec![0, 0, 1, 0, 0]] {
-        assert_eq!(import(&app, &edited).await, (expected, vec![]), "{edited}");
-        assert_eq!(app.rows("events where status = 'private'"), 1);
+async fn cancelled_event_that_its_own_file_makes_private_is_hidden() {
+    for (status, added) in [("scheduled", "STATUS:CANCELLED\r\n"), ("cancelled", "")] {
+        let app = App::new().await;
+        app.event(json!({"title": "Old", "event_status": status})).await;
+        let file = app.get("/ical").await.expect(200).text;
+        let edited = file.replace("SUMMARY:", &format!("{added}CLASS:PRIVATE\r\nSUMMARY:"));
+        assert_eq!(edited.matches("STATUS:CANCELLED").count(), 1, "{edited}");
+        app.clock.advance(60);
+        for expected in [vec![0, 1, 0, 0, 0], vec![0, 0, 1, 0, 0]] {
+            assert_eq!(import(&app, &edited).await, (expected, vec![]), "{edited}");
+            assert_eq!(app.rows("events where status = 'private'"), 1);
+        }
     }
 }
 
