@@ -74,8 +74,8 @@ pub fn of_entry(
     }
 }
 
-/// Returns whether an entry overrides an occurrence of a stored series that doesn't have an event in
-/// the series yet. Someone added such an entry to our own file, for example with the whole series.
+/// Returns whether an entry overrides an occurrence of a stored series that doesn't have an event
+/// yet. Someone added such an entry to our own file, for example along with its series.
 fn overrides_unknown(db: &mut Db, known: &Series, entry: &Entry) -> Result<bool, Error> {
     let (plan, name) = (&known.plan, entry.replaces.as_deref());
     let Some(key) = name.and_then(|name| Entry::moment_of(&entry.uid, name)) else {
@@ -292,8 +292,8 @@ fn with_removed(
 }
 
 /// Removes the stored rule of an entry that no longer repeats. A rule that didn't come from a file
-/// is kept, because a user must have turned the event into a series. Returns whether imports created
-/// the events of the removed rule.
+/// is kept, because a user must have turned the event into a series. Returns whether imports
+/// created the events of the removed rule.
 pub fn forget(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
     let Some(known) = stored::find_by_uid(db, &entry.uid)? else { return Ok(false) };
     let was_in_file = match events::find_by_external_id(db, &entry.uid)? {
