@@ -73,6 +73,8 @@ impl Program {
             database: None,
         }
         .setting("RUST_LOG", "info")
+        // On a busy machine, requests may have to wait for the database.
+        .setting("DB_WAIT_MS", "20000")
     }
 
     /// Gives the program its own database, which is migrated automatically.

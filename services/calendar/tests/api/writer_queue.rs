@@ -10,10 +10,8 @@ const LINES: usize = 1_500;
 #[actix_web::test]
 async fn requests_write_during_a_load() {
     // Requests also wait for jobs of the same process, so the load runs in a separate one.
-    let program = Program::new(env!("CARGO_BIN_EXE_calendar"))
-        .with_database()
-        .setting("RATE_WRITE_RPM", "0")
-        .setting("DB_WAIT_MS", "20000");
+    let program =
+        Program::new(env!("CARGO_BIN_EXE_calendar")).with_database().setting("RATE_WRITE_RPM", "0");
     let server = program.serve(&[]);
     let key = std::fs::read_to_string(program.folder().join("admin-key")).unwrap();
     let event = |title: String| json!({"type": "event", "title": title, "start_date": "+3 days 19:30", "end_date": "+3 days 22:00"});
