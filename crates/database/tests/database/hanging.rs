@@ -6,6 +6,7 @@ use std::time::Duration;
 use database::{Backend, DatabaseError, DatabaseSettings, Pools};
 use testkit::{Database, TcpProxy};
 
+use crate::storage::until_ready;
 use crate::{NOTES, hits, set_hits};
 
 /// Fails a test if a request hangs.
@@ -14,12 +15,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Opens pools through a proxy. Returns `None` on SQLite.
 pub fn through_proxy(database: &Database) -> Option<(TcpProxy, Pools)> {
     let proxy = TcpProxy::to(database.server_address()?);
-    let settings = DatabaseSettings {
-        db_pool: 2,
-        db_wait_ms: 300,
-        auto_migrate: true,
-        ..database.settings_by(proxy.address())
-    };
+    let settings = DatabaseSettings { db_pool: 2, ..database.settings_by(proxy.address()) };
     let pools = settings.open(database.folder(), "test", &[&NOTES]).unwrap();
     Some((proxy, pools))
 }
@@ -46,7 +42,7 @@ async fn requests_end_while_the_server_hangs_and_are_served_once_it_answers() {
     let database = Database::new();
     let Some((proxy, pools)) = through_proxy(&database) else { return };
     assert_eq!(read(&pools).await.unwrap(), 0);
-    pools.ready().await.unwrap();
+    until_ready(&pools).await;
     proxy.freeze();
     for _ in 0..3 {
         let refused = read(&pools).await;
@@ -56,7 +52,7 @@ async fn requests_end_while_the_server_hangs_and_are_served_once_it_answers() {
     assert!(matches!(ready, Err(DatabaseError::Busy)), "{ready:?}");
     proxy.thaw();
     assert_eq!(until_it_reads(&pools).await, 0);
-    pools.ready().await.unwrap();
+    until_ready(&pools).await;
     pools.write(|db| set_hits(db, 3)).await.unwrap();
     assert_eq!(read(&pools).await.unwrap(), 3);
 }
@@ -103,11 +99,11 @@ async fn connections_that_stay_silent_are_replaced() {
     let database = Database::new();
     let Some((proxy, pools)) = through_proxy(&database) else { return };
     assert_eq!(read(&pools).await.unwrap(), 0);
-    pools.ready().await.unwrap();
+    until_ready(&pools).await;
     proxy.strand();
     assert_eq!(until_it_reads(&pools).await, 0);
     pools.write(|db| set_hits(db, 1)).await.unwrap();
-    pools.ready().await.unwrap();
+    until_ready(&pools).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

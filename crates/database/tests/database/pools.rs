@@ -9,13 +9,18 @@ use database::{
 };
 use diesel::prelude::*;
 use parking_lot::Mutex;
-use testkit::{Database, until_blocking};
+use testkit::{Database, until, until_blocking};
 
 use crate::{NOTES, add, hits, note, set_hits};
 
+/// Opens pools whose requests wait only briefly. Their connections are open already, because opening
+/// one may take longer on a busy machine.
 fn impatient(database: &Database) -> Pools {
     let settings = DatabaseSettings { db_pool: 1, db_wait_ms: 300, ..database.settings() };
-    settings.open(database.folder(), "test", &[&NOTES]).unwrap()
+    let pools = settings.open(database.folder(), "test", &[&NOTES]).unwrap();
+    pools.read_blocking(hits).unwrap();
+    pools.write_blocking(|db| set_hits(db, 0)).unwrap();
+    pools
 }
 
 /// Runs forty concurrent writes from two sets of pools.
@@ -99,7 +104,7 @@ async fn long_reads_share_their_lane_and_do_not_delay_other_reads() {
     });
     tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
     assert_eq!(pools.read(hits).await.unwrap(), 0);
-    pools.ready().await.unwrap();
+    until("the database is ready", async || pools.ready().await.is_ok()).await;
     let mut next = Box::pin(pools.read_long(hits));
     let mut context = Context::from_waker(Waker::noop());
     assert!(next.as_mut().poll(&mut context).is_pending(), "the lane has one connection");
