@@ -111,7 +111,7 @@ async fn requests_are_answered_over_http2() {
 async fn a_connection_with_short_requests_is_kept() {
     let started = Started::with(|settings: &mut ShellSettings| {
         settings.tls_mode = TlsMode::Native;
-        settings.head_timeout = 1;
+        settings.head_timeout = 10;
     })
     .await;
     let mut client = Client::connect(&started, 65_535).await;
@@ -120,7 +120,7 @@ async fn a_connection_with_short_requests_is_kept() {
     let unused = Client::connect(&started, 65_535).await;
     while !unused.ended.is_finished() {
         assert_eq!(client.get("/count?count=7").await.await.unwrap().status(), 200);
-        clock.advance(100).await;
+        clock.advance(1_000).await;
     }
     assert_eq!(client.get("/count?count=7").await.await.unwrap().status(), 200);
     assert!(!client.ended.is_finished(), "the connection is closed");
@@ -359,7 +359,7 @@ async fn a_content_length_that_does_not_fit_is_an_error_of_the_stream() {
 
 #[actix_web::test]
 async fn a_stream_that_is_read_steadily_is_not_cut() {
-    let started = Started::with(|settings| settings.write_timeout = 1).await;
+    let started = Started::with(|settings| settings.write_timeout = 10).await;
     // The windows never limit the response.
     let open = [
         frame(SETTINGS, b"\0\x04\x7F\xFF\xFF\xFF"),
