@@ -32,9 +32,10 @@ struct Line {
     site: Settings,
 }
 
-/// Parses settings from command-line arguments. Rate limits are disabled unless a test sets them.
+/// Parses settings from command-line arguments. Rate limits are disabled and lists may take a minute
+/// unless a test sets them.
 pub fn settings(arguments: &[&str]) -> Settings {
-    let fixed = ["calendar", "--rate-read-rpm=0", "--rate-write-rpm=0"];
+    let fixed = ["calendar", "--rate-read-rpm=0", "--rate-write-rpm=0", "--list-time-ms=60000"];
     let given: Vec<&str> = fixed.iter().chain(arguments).copied().collect();
     // A flag given by a test replaces the default one.
     let mut last: Vec<&str> = Vec::new();

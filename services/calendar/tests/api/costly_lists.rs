@@ -40,7 +40,8 @@ async fn costly_list_gets_503_at_its_time_limit_while_cheap_reads_succeed() {
         "/events?modified_after=2020-01-01",
         "/venues",
     ] {
-        app.get(path).await.expect(200);
+        // Repeated, because a list may exceed its time limit on a busy machine.
+        until(path, async || app.get(path).await.status == 200).await;
     }
     app.get(&format!("/events/{id}")).await.expect(200);
     drop(taken);

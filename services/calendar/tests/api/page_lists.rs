@@ -3,6 +3,7 @@
 use calendar::Language;
 use reqwest::Method;
 use serde_json::json;
+use testkit::until;
 
 use crate::app::{Answer, App, send};
 use crate::page_languages::in_all_languages;
@@ -289,7 +290,8 @@ async fn page_search_without_a_permit_gets_503() {
     for path in
         ["/events/", "/events/?tag=x&category=y", "/events/month/", "/tag/x/", "/event/event/"]
     {
-        page(&app, path).await.expect(200);
+        // Repeated, because a list may exceed its time limit on a busy machine.
+        until(path, async || page(&app, path).await.status == 200).await;
     }
     drop(taken);
 }

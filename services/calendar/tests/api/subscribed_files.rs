@@ -336,7 +336,8 @@ async fn past_events_of_a_site_that_changes_its_uids_are_imported_once() {
 
 #[actix_web::test]
 async fn file_whose_rules_take_too_long_fails_and_changes_nothing() {
-    let club = Subscribing::with_time(Duration::from_secs(1)).await;
+    // Receiving the file must not take this long, even on a busy machine.
+    let club = Subscribing::with_time(Duration::from_secs(5)).await;
     // Such a day occurs once in 28 years, and a rule with COUNT is counted from its start.
     let rule = "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU;COUNT=99999\r\n";
     let entry = |number: u16| {
@@ -348,7 +349,7 @@ async fn file_whose_rules_take_too_long_fails_and_changes_nothing() {
     let id = club.subscribe(json!({})).await;
     let run = club.run(id).await;
     assert_eq!(counts(&run, "failed"), [0; 6], "{run}");
-    assert_eq!(message(&run), "the file cannot be read within 1 seconds");
+    assert_eq!(message(&run), "the file cannot be read within 5 seconds");
     assert_eq!((&run["failures"], club.app.rows("events")), (&json!(1), 0));
 }
 

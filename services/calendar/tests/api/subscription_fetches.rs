@@ -275,7 +275,7 @@ async fn only_permanent_redirects_change_the_address() {
 
 #[actix_web::test]
 async fn webcal_address_of_a_host_without_https_is_read_over_http() {
-    let club = Subscribing::with_time(Duration::from_secs(6)).await;
+    let club = Subscribing::new().await;
     let file = file_of(&["a"]).into_bytes();
     club.answers(move |_| {
         let head = [("content-type", "text/calendar"), ("etag", "\"1\"")];

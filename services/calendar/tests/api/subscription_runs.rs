@@ -170,6 +170,8 @@ async fn long_write_delays_the_look_for_due_subscriptions() {
     let pools = settings
         .open(database.folder(), "test", &[&auth::MIGRATIONS, &calendar::MIGRATIONS])
         .unwrap();
+    // Opening the connection may take longer than requests wait on a busy machine.
+    pools.read_blocking(|_| Ok::<_, DatabaseError>(())).unwrap();
     let state = State { pools: pools.clone(), ..club.state.clone() };
     let (release, released) = mpsc::channel::<()>();
     let (begun, begins) = mpsc::channel::<()>();
