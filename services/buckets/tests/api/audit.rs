@@ -219,7 +219,7 @@ fn silent_and_broken_hosts_are_unreachable() {
     let server = odd_server();
     let fixture = Fixture::new();
     let mut slow = options(&server.url(""), "slow\nbox");
-    (slow.remote.timeout, slow.remote.attempts) = (1, 1);
+    (slow.remote.timeout, slow.remote.attempts) = (5, 1);
     let report = fixture.audit(&slow);
     assert_eq!(report.buckets[0].state, AuditState::Unreachable, "{report:?}");
     assert_eq!(report.buckets[1].new, 1);

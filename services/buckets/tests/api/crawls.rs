@@ -195,7 +195,7 @@ fn crawlers_share_the_work() {
 fn removed_crawl_publishes_nothing() {
     let fixture = Fixture::new();
     let bucket =
-        PublicBucket::start(Behaviour { keys: keys(3 * PAGE).into(), ..Behaviour::default() });
+        PublicBucket::start(Behaviour { keys: keys(30 * PAGE).into(), ..Behaviour::default() });
     add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
     let mut slow = options();
     slow.remote.rate = 2.0;
