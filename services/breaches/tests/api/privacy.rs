@@ -164,14 +164,23 @@ async fn logs_errors_and_jobs_contain_no_address_key_or_hash() {
     operator.run(&crate::commands::subscription("owner@example.org", "pro1"));
     let key = operator.run(&["keys", "issue", "owner@example.org"]).trim().to_owned();
 
-    let port = || std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let (http, admin) = (port().to_string(), port().to_string());
-    let mut command = operator.command(&["serve", "--tls-mode", "off", "--bind", &http]);
-    command.args(["--admin-bind", &admin]).env("RUST_LOG", "debug").env("DB_WAIT_MS", "20000");
+    let free = "127.0.0.1:0";
+    let mut command = operator.command(&["serve", "--tls-mode", "off", "--bind", free]);
+    command.args(["--admin-bind", free]).env("RUST_LOG", "debug").env("DB_WAIT_MS", "20000");
     let mut server = Serving(command.stderr(log.try_clone().unwrap()).spawn().unwrap());
-    while reqwest::get(format!("http://{http}/readyz")).await.is_err() {
-        assert!(server.0.try_wait().unwrap().is_none(), "the server ended");
-    }
+    let mut address_after = |mark: &str| {
+        let mut address = None;
+        testkit::until_blocking("the server logs its addresses", || {
+            assert!(server.0.try_wait().unwrap().is_none(), "the server ended");
+            let text = std::fs::read_to_string(&path).unwrap();
+            let line = text.split_once(mark).and_then(|(_, rest)| rest.split_once('\n'));
+            address = line.map(|(address, _)| address.to_owned());
+            address.is_some()
+        });
+        address.unwrap()
+    };
+    let http = address_after("breaches serves http://");
+    let admin = address_after("health and metrics on http://");
     let base = format!("http://{http}");
     search(&base, &key).await;
     // Errors caused by clients are not logged as errors of the service.
