@@ -20,7 +20,9 @@ folder = pathlib.Path(sys.argv[1])
 bin, url = os.environ["POSTGRES_BIN"], os.environ["POSTGRES_URL"]
 subprocess.run([f"{bin}/psql", url, "-qc", "CREATE DATABASE calendar_rolling"], check=True)
 database = url.rsplit("/", 1)[0] + "/calendar_rolling"
-replicas = [Service("calendar", folder / f"replica-{n}", DATABASE_URL=database, DRAIN_SECONDS="3") for n in (1, 2)]
+# A new replica opens its connections under load, which may take longer than half a second.
+settings = {"DATABASE_URL": database, "DRAIN_SECONDS": "3", "DB_WAIT_MS": "8000"}
+replicas = [Service("calendar", folder / f"replica-{n}", **settings) for n in (1, 2)]
 replicas[0].run("migrate")
 replicas[0].load_samples()
 replicas[1].headers = replicas[0].headers
