@@ -9,6 +9,17 @@ use crate::app::{App, TEST, ZERO, answer, entry, failure};
 
 const PATH: &str = "/api/v3/breacheddomain/example.com";
 
+impl App {
+    /// Waits until a domain search has saved this count, for which its response waits only briefly.
+    pub async fn await_count(&self, count: i64) {
+        let noted = async || {
+            let controls = self.context.pools.read_blocking(domain_controls::with_subscribers);
+            controls.unwrap().iter().any(|(_, control)| control.pwn_count == Some(count))
+        };
+        testkit::until("the search is recorded", noted).await;
+    }
+}
+
 fn people(range: std::ops::Range<u32>, domain: &str) -> String {
     range.map(|n| format!("user{n}@{domain}\n")).collect()
 }
@@ -58,11 +69,7 @@ async fn searches_and_reading_commands_do_not_wait_for_a_writer() {
     end.send(()).unwrap();
     writer.join().unwrap().unwrap();
     // The count is written once the other writer has finished.
-    let noted = async || {
-        let controls = app.context.pools.read_blocking(domain_controls::with_subscribers).unwrap();
-        controls.iter().any(|(_, control)| control.pwn_count == Some(1))
-    };
-    testkit::until("the search is recorded", noted).await;
+    app.await_count(1).await;
 }
 
 #[actix_web::test]
@@ -92,6 +99,7 @@ async fn domain_larger_than_the_plan_shows_subscription_free_breaches_only() {
         "Access denied, the domain has 26 breached addresses and the subscription covers 25.",
     );
     assert_eq!(answer(app.get_with(&key, PATH).await).await, refused);
+    app.await_count(26).await;
     let domains = app.json_with(&key, "/api/v3/subscribeddomains").await;
     assert_eq!(domains[0]["PwnCount"], 26);
     app.load("Free", "user1@example.com\n").await;
@@ -108,6 +116,7 @@ async fn grown_domain_is_searched_until_the_renewal() {
     let key = app.subscriber("owner@example.org", "core1").await;
     app.verify("owner@example.org", "example.com").await;
     assert_eq!(app.get_with(&key, PATH).await.status(), 200);
+    app.await_count(25).await;
     app.load("Alpha", &people(25..40, "example.com")).await;
     let grown = app.json_with(&key, PATH).await;
     assert_eq!(grown.as_object().unwrap().len(), 40);

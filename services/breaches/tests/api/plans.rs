@@ -122,6 +122,7 @@ async fn domain_larger_than_its_plan_is_limited_from_the_renewal_on() {
     let key = app.subscriber("owner@example.org", "core1").await;
     app.verify("owner@example.org", "example.com").await;
     assert_eq!(app.get_with(&key, DOMAIN).await.status(), 200);
+    app.await_count(25).await;
     app.load("Alpha", &people(40)).await;
     app.load("Free", "user1@example.com\nuser39@example.com\n").await;
     let grown = app.get_with(&key, DOMAIN).await;

@@ -34,8 +34,10 @@ async fn subscribed_domains_are_sorted_and_have_the_counts_of_their_last_search(
         json!([row("example.com", None, None, None), row("example.net", None, None, None)]);
     assert_eq!(app.json_with(&key, "/api/v3/subscribeddomains").await, before);
     app.json_with(&key, "/api/v3/breacheddomain/example.com").await;
+    app.await_count(3).await;
     app.load("Alpha", "d@example.com\n").await;
     app.json_with(&key, "/api/v3/breacheddomain/example.com").await;
+    app.await_count(4).await;
     let after = app.json_with(&key, "/api/v3/subscribeddomains").await;
     assert_eq!(after[0], row("example.com", Some(4), Some(3), Some(2)));
     app.change(|db| {
