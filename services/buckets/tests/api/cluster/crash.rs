@@ -133,6 +133,8 @@ async fn crawl_with_alert(program: &Program) {
     let keys: Vec<String> = (0..150).map(|number| format!("{number:03} backup.sql")).collect();
     let bucket = PublicBucket::start(Behaviour { keys: keys.into(), ..Behaviour::default() });
     let peer = HttpPeer::start(|_| PeerAnswer::Body(200, String::new()));
+    // The test polls with this key.
+    program.done(&["plans", "set", "free", "--per-minute", "10000000", "--burst", "100000"]);
     let issued = program.json(&["keys", "issue", "tester", "--plan", "free"]);
     let key = issued["key"].as_str().unwrap();
     let serving = program.served(&["--webhook-allow-private", "on"]);
