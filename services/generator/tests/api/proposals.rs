@@ -5,7 +5,7 @@ use testkit::Program;
 
 /// A proposal, and what rows may break.
 pub struct Proposal {
-    schema: Value,
+    pub schema: Value,
     pub broken: String,
     /// Rows of the proposal.
     pub rows: Value,
