@@ -26,8 +26,8 @@ pub struct Key {
     pub expires_at: Option<i64>,
     /// When the key was revoked, in Unix seconds. `None` if it hasn't been revoked.
     pub revoked_at: Option<i64>,
-    /// When the key was last used, in Unix seconds. Uses in the minute after the previous write are
-    /// written when a key is next used or the server stops.
+    /// When the key was last used, in Unix seconds. Written at most once a minute, so the latest
+    /// use can be pending until a key is used again or the server stops.
     pub last_used_at: Option<i64>,
 }
 

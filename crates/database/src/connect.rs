@@ -186,7 +186,7 @@ fn open_server(url: &str, role: Role) -> Result<Db, DatabaseError> {
          SET default_transaction_isolation = 'read committed';",
     );
     sql += &format!("SET idle_in_transaction_session_timeout = {IDLE_MS};");
-    // Jobs also need this, because the server, database or user can have a default.
+    // Jobs also need this, because the server, database or user can set a default timeout.
     let longest = if role == Role::Job { 0 } else { STATEMENT_MS };
     sql += &format!("SET statement_timeout = {longest};");
     if role == Role::Reader {
@@ -220,7 +220,7 @@ pub(crate) fn with_network_limits(url: &str) -> String {
 
 /// Removes parts of the URL from an error message, in particular the password.
 fn redact(message: &str, url: &str) -> String {
-    // A name in front of an `@` could be part of a password that contains a question mark.
+    // A name before an `@` could be part of a password that contains a question mark.
     let credentials = url.rsplit_once('@').map_or("", |(before, _)| before);
     if let Some(name) = unknown_parameter(message).filter(|name| !credentials.contains(*name)) {
         return format!("DATABASE_URL has an unknown parameter: {name}");

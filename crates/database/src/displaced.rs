@@ -1,7 +1,6 @@
 //! Detects that the file of a SQLite database was moved away, removed or emptied while its journals
 //! remain, or replaced while it is in use. SQLite would delete the journals of an empty file, and
-//! with them committed data of the database that they belong to. In a file that replaced another
-//! one, changes would not reach the running server.
+//! with them committed data. Changes to a replacement would not reach the running server.
 
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -10,7 +9,7 @@ use std::time::Duration;
 
 use crate::DatabaseError;
 
-/// How often an exclusive lock is attempted. See [`try_lock_alone`].
+/// Number of attempts to take an exclusive lock; see [`try_lock_alone`].
 const ATTEMPTS: usize = 10;
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -60,8 +59,8 @@ pub(crate) fn refuse_displaced(path: &Path) -> Result<(), DatabaseError> {
     )))
 }
 
-/// Records the inode of the database file in the lock file of a server or a load. It always has the
-/// same length, so that a new record replaces an earlier one in a single write.
+/// Records the inode of the database file in the lock file of a server or a load. All records
+/// have the same length, so a single write replaces an earlier one.
 pub(crate) fn record_inode(lock: &File, inode: u64) {
     if let Err(error) = lock.write_all_at(format!("{inode:020}\n").as_bytes(), 0) {
         log::debug!("the lock of the database cannot be written: {error}");
@@ -95,7 +94,7 @@ fn is_vacant(path: &Path) -> bool {
 }
 
 /// Takes the lock of a database exclusively. Makes several attempts, because another process might
-/// have taken the lock only to find out whether it is in use.
+/// hold the lock briefly to check whether the database is in use.
 pub(crate) fn try_lock_alone(lock: &File) -> Result<(), TryLockError> {
     for _ in 1..ATTEMPTS {
         match lock.try_lock() {
@@ -117,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn concurrent_checks_do_not_take_each_other_for_servers() {
+    fn concurrent_checks_are_not_mistaken_for_servers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let server = File::create(lock_path(&path)).unwrap();

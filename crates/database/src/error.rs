@@ -114,7 +114,7 @@ impl From<Error> for DatabaseError {
                 }
                 DatabaseErrorKind::SerializationFailure => Self::Busy,
                 DatabaseErrorKind::ReadOnlyTransaction => storage(info.message()),
-                _ if is_of_lost_server(info.message()) => {
+                _ if reports_lost_server(info.message()) => {
                     log_loss(info.message());
                     Self::Busy
                 }
@@ -132,10 +132,10 @@ impl From<Error> for DatabaseError {
     }
 }
 
-/// Returns whether a server of a Citus cluster failed during a statement. Where Citus sets no error
-/// code of class 08 (connection exception), we have to compare messages. The last six come from
-/// libpq, and Citus forwards them.
-fn is_of_lost_server(message: &str) -> bool {
+/// Returns whether a message reports that a server of a Citus cluster failed. Citus doesn't always
+/// set an error code of class 08 (connection exception). The last six messages come from libpq, and
+/// Citus forwards them.
+fn reports_lost_server(message: &str) -> bool {
     const LOST: [&str; 16] = [
         "connection marked as essential",
         "failed to COPY to shard ",

@@ -152,7 +152,7 @@ impl Pools {
         Some(lock)
     }
 
-    /// Records which file is in use, so that nothing else opens a file that replaces it.
+    /// Records which file is in use, so that other processes refuse a file that replaces it.
     fn record_file(&self, lock: &File) {
         if let Some(inode) = self.inner.pulse.inode() {
             record_inode(lock, inode);

@@ -73,7 +73,7 @@ impl std::fmt::Debug for Target {
 }
 
 /// Splits off the user name and password from the part of a PostgreSQL URL after `//`. Like libpq,
-/// takes everything before the first `@` for them, even question marks, but not slashes.
+/// ends them at the first `@`. They can contain question marks, but not slashes.
 pub(crate) fn split_user(rest: &str) -> (&str, &str) {
     match rest.split_once('@') {
         Some((user, server)) if !user.contains('/') => (user, server),
@@ -82,8 +82,8 @@ pub(crate) fn split_user(rest: &str) -> (&str, &str) {
 }
 
 /// Returns whether the part of a PostgreSQL URL after `//` has special characters that libpq might
-/// interpret differently than intended. It could take the rest of a password for the host, and
-/// would quote it in errors.
+/// interpret differently than intended. libpq could mistake the rest of a password for the host and
+/// quote it in errors.
 fn is_ambiguous(rest: &str) -> bool {
     let (user, server) = split_user(rest);
     let (place, options) = server.split_once('?').unwrap_or((server, ""));
@@ -152,7 +152,7 @@ mod tests {
             "postgres://u:a?b/c@h/d?x=y",
             "postgres://u:a?b@c@h/d",
             "postgres://u:a@b?options=c@h/d",
-            // libpq takes everything before the `@` for the user name.
+            // libpq treats everything before the `@` as the user name.
             "postgres://h?user=u&password=a@b",
             "postgres://h:5432?user=u&password=a@b",
         ] {

@@ -110,8 +110,8 @@ pub trait Service: Clone + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Writes what is only in memory. Called once a stopping server has answered its last request.
-    /// Aborted after a second.
+    /// Writes data that is only in memory. A stopping server calls this after its last response,
+    /// and aborts it after a second.
     fn last_writes(&self) -> LocalBoxFuture<'static, ()> {
         Box::pin(async {})
     }

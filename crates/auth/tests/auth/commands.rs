@@ -64,7 +64,7 @@ impl Owners for Subscribers {
     }
 }
 
-/// A service with one live key per owner, and an audit log that fails unless this is true.
+/// A service with one live key per owner, and an audit log that fails if the flag is false.
 struct Audited(bool);
 
 impl Owners for Audited {
@@ -82,7 +82,7 @@ impl Owners for Audited {
     }
 }
 
-/// Keeps the texts of all log lines.
+/// Collects the text of all log lines.
 struct Lines(Mutex<Vec<String>>);
 
 static LINES: Lines = Lines(Mutex::new(Vec::new()));

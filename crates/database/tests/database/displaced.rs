@@ -66,7 +66,7 @@ fn file_of_a_running_server_is_not_replaced() {
 }
 
 #[test]
-fn file_that_replaces_that_of_a_running_server_or_load_is_refused() {
+fn file_replaced_under_a_running_server_or_load_is_refused() {
     let database = Database::in_file();
     let (file, aside) = (database.file().unwrap(), database.folder().join("aside"));
     let pools = database.open(&[&NOTES]);

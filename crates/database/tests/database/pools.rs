@@ -188,7 +188,7 @@ fn postgres_ends_transactions_of_silent_clients() {
 }
 
 #[test]
-fn jobs_have_no_statement_timeout_although_the_database_has_a_default() {
+fn jobs_ignore_the_default_statement_timeout_of_the_database() {
     let (_database, pools) = Database::new().open_kept();
     if pools.backend() == Backend::Sqlite {
         return;
