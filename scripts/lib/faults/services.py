@@ -183,7 +183,7 @@ class Load:
         check(not self.wrong, f"{self.service.name} gave wrong answers: {self.wrong[:3]}")
 
     def recover(self, seconds=20):
-        """Waits until every response within a second is right."""
+        """Waits until all responses within one second are 200."""
         until = time.monotonic() + seconds
         while True:
             self.statuses.clear()
