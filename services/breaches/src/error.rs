@@ -131,7 +131,7 @@ pub enum Error {
     Internal(String),
 }
 
-/// Returns a number with the noun that it needs.
+/// Returns a number with a singular or plural noun.
 fn counted(number: u32, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -130,7 +130,7 @@ fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
 /// Reads the deny list specified in the settings, or returns the built-in one.
 ///
 /// # Errors
-/// Fails if the file can't be read or a line isn't a domain. The error includes its path.
+/// Fails if the file can't be read or a line isn't a domain. The error includes the file's path.
 pub fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
     let Some(path) = &settings.verification.verify_deny else {
         return DenyList::built_in().map_err(anyhow::Error::msg);

@@ -19,8 +19,8 @@ use crate::store::{subscribers, turns};
 
 /// How long an approval link is valid, in seconds.
 const LINK_SECONDS: i64 = 24 * 3600;
-/// Limit on uses of approval links per subscriber, as (count, period). A link whose domain exceeds
-/// the plan's limit remains valid, and every use counts the domain.
+/// Limit on uses of approval links per subscriber, as (count, period). If a domain exceeds the
+/// plan's limit, its link remains valid, and each use counts the domain's accounts again.
 const USES: (u32, Duration) = (30, Duration::from_secs(60));
 
 /// Emails the link that proves control of a domain.

@@ -90,8 +90,8 @@ pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: String
     }
 }
 
-/// Returns the name of a breach in a sentence. A title such as `The Copper Kettle` already has an
-/// article.
+/// Returns a breach's name for use in a sentence. A title such as `The Copper Kettle` already has
+/// an article.
 fn named(title: &str) -> String {
     let first = title.split_whitespace().next().unwrap_or_default();
     match ["the", "a", "an"].iter().any(|article| first.eq_ignore_ascii_case(article)) {

@@ -135,8 +135,8 @@ impl AddressCommand {
 }
 
 /// Removes an address from a breach in the current transaction. Returns the unfinished loads that
-/// keep its digest. If this is repeated because the commit was not acknowledged, the address may
-/// already be gone, so `removed` keeps what the first attempt found.
+/// keep its digest. If the transaction is repeated because its commit was not acknowledged, the
+/// address may already be gone, so `removed` stays true if an earlier attempt set it.
 fn remove_link(
     db: &mut Db,
     email: &EmailAddress,
@@ -226,7 +226,7 @@ mod tests {
     use crate::store::account_links;
 
     #[test]
-    fn removal_whose_commit_was_not_acknowledged_is_reported_when_it_is_repeated() {
+    fn repeated_removal_reports_what_the_first_attempt_removed() {
         let database = testkit::Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
         let email = EmailAddress::parse("ada@corp.example").unwrap();

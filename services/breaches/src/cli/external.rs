@@ -50,8 +50,7 @@ const READ_ONLY: i32 = 30;
 fn require_folders(settings: &Settings) -> anyhow::Result<()> {
     let Settings { mail, load_tmp, .. } = settings;
     let checked = |name: &str, folder: &Path, found: io::Result<()>| match found {
-        // The file system might have become read-only because its disk is failing. This must not
-        // end searches.
+        // A failing disk can make its file system read-only. Searches must still work.
         Err(error) if error.raw_os_error() == Some(READ_ONLY) => Ok(()),
         found => found.map_err(|error| {
             let folder = folder.display();
@@ -68,7 +67,7 @@ fn require_folders(settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns whether a text is an HTTP or HTTPS URL without credentials and control characters.
+/// Returns whether a text is an HTTP or HTTPS URL without credentials or control characters.
 pub fn is_web(url: &str) -> bool {
     webhook_url::is_plain(url) && web_url(url).is_some()
 }

@@ -19,8 +19,8 @@ pub struct RetryingConnection {
 }
 
 impl RetryingConnection {
-    /// Opens a connection; see [`load_connections::connect`]. If PostgreSQL is unreachable, this is
-    /// repeated, because a load opens its connection only after it has read all of its input.
+    /// Opens a connection; see [`load_connections::connect`]. Retries while PostgreSQL is
+    /// unreachable, because a load opens its connection only after it has read all of its input.
     pub fn open(pools: &Pools) -> Result<Self, JobError> {
         Self::open_with(pools, load_connections::connect)
     }
@@ -72,8 +72,7 @@ impl RetryingConnection {
         })
     }
 
-    /// Makes attempts until one succeeds or fails for good. All but the first are told that they
-    /// are repetitions.
+    /// Makes attempts until one succeeds or fails for good. Passes `true` to all but the first.
     fn repeat<T>(
         &mut self,
         mut attempt: impl FnMut(&mut Db, bool) -> Result<T, JobError>,
@@ -97,7 +96,7 @@ impl RetryingConnection {
     }
 }
 
-/// Connects, and repeats this while a PostgreSQL server is unreachable.
+/// Connects. Retries while a PostgreSQL server is unreachable.
 fn connect_to(
     backend: Backend,
     mut connect: impl FnMut() -> Result<Db, DatabaseError>,
@@ -149,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn connecting_is_retried_only_for_a_server() {
+    fn connection_is_retried_only_for_a_server() {
         let database = testkit::Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
         for (backend, is_connected) in [(Backend::Postgres, true), (Backend::Sqlite, false)] {

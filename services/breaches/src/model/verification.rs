@@ -150,8 +150,7 @@ impl DenyList {
     /// Parses a list with one domain per line and `#` comments.
     ///
     /// # Errors
-    /// Names the first line that isn't a domain. Its author expects it to match, for example as a
-    /// wildcard.
+    /// Names the first line that isn't a domain, such as a wildcard, because it would never match.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut names = HashSet::new();

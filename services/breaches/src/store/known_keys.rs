@@ -16,7 +16,7 @@ use super::key_holders::{self, Holder, KeyLookup};
 /// Maximum number of keys in a cache.
 const MAX: usize = 10_000;
 
-/// How long keys are cached on PostgreSQL at most, in seconds. A failover that loses transactions
+/// Maximum time that keys are cached on PostgreSQL, in seconds. A failover that loses transactions
 /// could repeat a version if the clock of the new server is behind.
 const LONGEST: i64 = 60;
 

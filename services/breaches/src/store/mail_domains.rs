@@ -245,7 +245,7 @@ pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError
         .load(db)?)
 }
 
-/// The odd names among the domains on a page.
+/// The ids of the odd names on a page of domains.
 #[derive(Debug)]
 pub struct OddPage {
     pub ids: Vec<i32>,

@@ -299,8 +299,8 @@ pub fn odd_websites(db: &mut Db, after: i32) -> Result<Option<OddPage>, Database
 }
 
 /// Deletes the entries of odd websites, as well as their names unless an account uses them. Returns
-/// the number of websites that had entries. The names are read again, because the id of one that a
-/// failover has lost can belong to another.
+/// the number of websites that had entries. The names are read again, because an id can belong to
+/// another name after a failover that loses transactions.
 pub fn remove_odd_websites(db: &mut Db, ids: &[i32]) -> Result<u64, DatabaseError> {
     let mut removed = 0;
     for (id, name) in mail_domains::names(db, ids)? {

@@ -97,7 +97,7 @@ pub fn remove_unused(db: &mut Db, ids: &[i32]) -> Result<(), DatabaseError> {
     mail_domains::delete_all(db, &unused)
 }
 
-/// Counts domains that accounts refer to, but which don't exist. Don't call this inside a
+/// Counts domains that accounts refer to, but that don't exist. Don't call this inside a
 /// transaction.
 pub fn count_missing(db: &mut Db) -> Result<u64, DatabaseError> {
     accounts::in_one_snapshot(db, |db| {

@@ -28,8 +28,8 @@ pub const DISTRIBUTED: &str = "distributed";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
     pub catalogue: i64,
-    /// When the catalogue last changed. A failover that loses transactions can repeat a catalogue
-    /// version, but not this time.
+    /// When the catalogue last changed, in Unix seconds. A failover that loses transactions can
+    /// repeat a catalogue version, but not this time.
     pub catalogue_changed_at: i64,
     pub opt_out: i64,
 }
@@ -104,8 +104,8 @@ pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
     set(db, CATALOGUE_CHANGED_AT, last.map_or(now, |last| now.max(last.saturating_add(1))))
 }
 
-/// Increases a value. On PostgreSQL, it becomes a time, because a failover that loses transactions
-/// would repeat a counter.
+/// Increases a value. On PostgreSQL, sets it to the time in microseconds, because a failover that
+/// loses transactions would repeat a counter.
 fn advance(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
     bump(db, key)?;
     if let Db::Pg(conn) = db {

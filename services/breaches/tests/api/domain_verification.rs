@@ -291,7 +291,7 @@ async fn earlier_link_stays_valid_until_it_is_used() {
 }
 
 #[actix_web::test]
-async fn link_to_a_domain_without_room_can_be_tried_thirty_times_a_minute() {
+async fn approval_link_beyond_the_plan_can_be_tried_thirty_times_a_minute() {
     let app = App::with_peers(peers()).await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", &people(11, "example.com")).await;

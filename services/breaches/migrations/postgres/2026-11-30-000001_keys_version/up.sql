@@ -4,8 +4,8 @@ INSERT INTO meta (key, value) VALUES ('keys_version', 0) ON CONFLICT DO NOTHING;
 
 CREATE FUNCTION count_keys() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-    -- Once per transaction is enough. Times are not repeated after a failover that loses
-    -- transactions, unlike a counter.
+    -- Once per transaction is enough. Unlike a counter, a time is not repeated after a failover
+    -- that loses transactions.
     IF current_setting('breaches.keys_counted', TRUE) IS DISTINCT FROM 'yes' THEN
         PERFORM set_config('breaches.keys_counted', 'yes', TRUE);
         UPDATE meta SET value = greatest(value + 1, extract(epoch FROM clock_timestamp()) * 1000000)

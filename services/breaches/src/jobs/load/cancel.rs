@@ -45,12 +45,12 @@ fn cancel_only(context: &JobContext, id: i64) -> Result<Cancelled, JobError> {
     context.write(|db| attempt(db, id, std::mem::replace(&mut is_repeated, true), now))
 }
 
-/// Cancels a job in the current transaction. If this is repeated because a connection was lost, the
-/// first attempt may have been committed.
+/// Cancels a job in the current transaction. If the transaction is repeated because a connection
+/// was lost, the first attempt may have been committed.
 fn attempt(db: &mut Db, id: i64, is_repeated: bool, now: i64) -> Result<Cancelled, JobError> {
     versions::lock_accounts(db)?;
-    // The next count of a domain, and the notices, would miss what is committed later. If a server
-    // is down, the job must be cancelled nevertheless.
+    // Domain counts and notices would miss links that are committed later. If a server is down, the
+    // job must be cancelled nevertheless.
     cluster::complete_commits(db)?;
     let is_done = is_repeated && jobs::get(db, id)?.state == "cancelled";
     if !is_done {
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cancellation_whose_commit_was_not_acknowledged_succeeds_when_it_is_repeated() {
+    fn repeated_cancellation_succeeds_after_an_unacknowledged_commit() {
         let database = testkit::Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
         let begin = |db: &mut Db| jobs::begin(db, "accounts", "", "{}", 1);

@@ -38,8 +38,8 @@ use crate::store::{admin_events, cluster, jobs, mail_domains, untold_pastes, ver
 const BATCH: usize = 200;
 /// The same for distributed databases, where each transaction has a high fixed cost.
 const STAGED_BATCH: usize = 4_000;
-/// Number of staged addresses that a paste on a distributed database counts as, at least. It takes
-/// several statements, whereas the addresses are copied together.
+/// Minimum number of addresses that a paste counts as on a distributed database, where each paste
+/// takes several statements, but all addresses are copied together.
 const STAGED_PASTE: usize = 50;
 /// Maximum number of addresses per transaction for each MiB of load memory; see
 /// [`AdaptiveBatch::new`].

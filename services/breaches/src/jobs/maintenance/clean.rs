@@ -75,7 +75,7 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
         }
     }
     progress.finish();
-    // Only its pauses are used, which let other writers in.
+    // Only used for its pauses, which let other writers in.
     let mut pace = AdaptiveBatch::new(context, 0, false);
     let mut names = |find: FindOdd, remove: RemoveOdd| {
         let remove = (!dry_run).then_some(remove);
@@ -99,7 +99,7 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
     Ok(cleaned)
 }
 
-/// Number of accounts without breaches, or with odd addresses, to check and fix together.
+/// Number of accounts to check and fix together if they have no breaches or an odd address.
 const SUSPECTS: usize = 1_000;
 
 /// Returns the accounts that have an odd address or no data.
@@ -114,8 +114,8 @@ fn wrong<'a>(
     Ok(suspects.iter().filter(|row| is_odd(row) || !has_data(row)).collect())
 }
 
-/// Adds the cleanup to the audit log. If this is repeated because a connection was lost, the first
-/// attempt may have been committed.
+/// Adds the cleanup to the audit log. If the transaction is repeated because a connection was lost,
+/// the first attempt may have been committed.
 fn log_once(db: &mut Db, detail: &str, is_repeated: bool, now: i64) -> Result<(), JobError> {
     let (action, subject) = ("accounts clean", "accounts");
     if !is_repeated || !admin_events::is_logged(db, now, action, subject, detail)? {
@@ -132,8 +132,8 @@ fn lock(db: &mut Db) -> Result<(), JobError> {
     Ok(cluster::complete_all_commits(db)?)
 }
 
-/// Removes odd names that were found on a page. Returns how many, because another command might have
-/// removed some of them.
+/// Removes the given odd names. Returns the number removed, not counting those that another command
+/// has removed.
 type RemoveOdd = fn(&mut Db, &[i32]) -> Result<u64, DatabaseError>;
 
 /// Number of names to remove per transaction.
@@ -141,8 +141,8 @@ const NAMES: usize = 1_000;
 /// The same for distributed databases, where several statements per name involve all servers.
 const DISTRIBUTED_NAMES: usize = 20;
 
-/// Counts websites or domains that can't be real, and removes them if there is a `remove`. Reading
-/// all names can take minutes, so other writers only have to wait for the removals.
+/// Counts websites or domains that can't be real, and removes them if `remove` is given. Reading
+/// all names can take minutes, so other writers only wait for the removals.
 fn clean_names(
     connection: &mut RetryingConnection,
     pace: &mut AdaptiveBatch,
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn cleanup_whose_commit_was_not_acknowledged_is_logged_once() {
+    fn repeated_cleanup_is_logged_once_after_an_unacknowledged_commit() {
         let database = testkit::Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let log = |is_repeated| {

@@ -32,7 +32,7 @@ pub struct Findings {
     pub unfiled: i64,
     /// Accounts without data, which `accounts clean` removes.
     pub empty: i64,
-    /// Domains that accounts refer to, but which are missing in `mail_domain`.
+    /// Domains that accounts refer to, but that are missing from `mail_domain`.
     pub missing_domains: u64,
     /// Stored domains that aren't domains, because an older version mistook a secret for part of
     /// one. `accounts clean` removes them.
@@ -104,7 +104,7 @@ pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
     Ok(findings)
 }
 
-/// Reads from the database. If the connection is lost, this is repeated on a new one.
+/// Reads from the database. Repeats the read on a new connection if the first one is lost.
 fn read<T>(
     db: &mut RetryingConnection,
     mut work: impl FnMut(&mut Db) -> Result<T, DatabaseError>,
