@@ -263,8 +263,8 @@ fn recount(state: &State) {
     }
 }
 
-/// Sets the numbers of hidden files that were counted in this or an earlier snapshot, except for
-/// buckets without hidden files.
+/// Sets the numbers of hidden files, except for buckets that aren't partly hidden. `counted` is the
+/// number of the snapshot in which they were counted.
 fn set_hidden(snapshot: &mut Snapshot, mut hidden: BTreeMap<u64, u64>, counted: u64) {
     let paths = &snapshot.takedowns.paths;
     hidden.retain(|bucket, _| paths.iter().any(|hidden| hidden.bucket == *bucket));

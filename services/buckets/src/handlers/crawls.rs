@@ -44,8 +44,8 @@ pub async fn list_crawls(
 /// Create a crawl
 ///
 /// The first run is due immediately and starts when a crawler is available. If the API key has crawled
-/// the same prefix of the bucket within the last hour, it is due an hour after that run. Every complete
-/// listing replaces the bucket's files in the index. A listing with more files than the operator
+/// the same prefix of the bucket within the last hour, the run is due an hour after that one. Every
+/// complete listing replaces the bucket's files in the index. A listing with more files than the operator
 /// permits is not published.
 #[utoipa::path(
     operation_id = "addCrawl",

@@ -15,7 +15,7 @@ use crate::store::{buckets, crawls, generations, rejected_lines};
 
 /// How often to check on a removal that another command is carrying out.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Ending of a storage account's second name, see [`Address::bucket_key`].
+/// Suffix of a storage account's second name; see [`Address::bucket_key`].
 const SECONDARY: &str = "-secondary";
 
 /// Adds all addresses of a bucket to the removal list, which hides its files, and waits until their
@@ -84,7 +84,7 @@ fn other_addresses(
     address: &Address,
     known: &[String],
 ) -> Result<Vec<String>, JobError> {
-    // A storage account has a second name, for its copy in another region.
+    // A storage account has a second name for its copy in another region.
     let account = address.name();
     let account = account.strip_suffix(SECONDARY).unwrap_or(account);
     let names = [account.to_owned(), format!("{account}{SECONDARY}")];

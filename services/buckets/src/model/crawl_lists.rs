@@ -25,8 +25,8 @@ impl FromStr for BucketPattern {
 
 impl BucketPattern {
     /// Returns `true` if the pattern matches `address`, which must not have a scheme. The address of
-    /// a bucket matches its other addresses, too, e.g. those of other regions. So does the host of a
-    /// storage account.
+    /// a bucket also matches its other addresses, e.g. in other regions. Likewise, the host of a
+    /// storage account matches its other hosts.
     fn covers(&self, address: &str) -> bool {
         let address = address.trim_end_matches('/').to_lowercase();
         match self.0.strip_prefix("*.") {

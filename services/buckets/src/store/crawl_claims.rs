@@ -36,8 +36,8 @@ pub fn claim_due(
         return Ok(None);
     }
     let last = last_runs(db, now)?;
-    // A postponed crawl comes after crawls that have been waiting in the meantime, but not so late
-    // that its pages become outdated.
+    // A postponed crawl comes after crawls that became due in the meantime, unless its pages would
+    // become outdated.
     due.sort_unstable_by_key(|crawl| {
         let is_late = crawl.pages > 0 && crawl.last_at <= Some(now - LONGEST_PAUSE / 2);
         let last = last.get(&crawl.key_id).copied().unwrap_or(0);

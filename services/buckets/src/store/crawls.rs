@@ -8,8 +8,8 @@ use super::crawl_turns::{self, KeyCrawl};
 use super::schema::crawl;
 use super::{buckets, crawl_confirmations, crawl_etags, crawl_pages, generations, removals};
 
-/// If more than this number of seconds have passed since the last page, a listing starts over,
-/// because its first pages are outdated.
+/// Maximum age of a listing's last page, in seconds. An older listing starts over, because its
+/// first pages are outdated.
 pub const LONGEST_PAUSE: i64 = 86_400;
 
 /// A bucket that is crawled at regular intervals.

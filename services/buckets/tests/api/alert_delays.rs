@@ -30,7 +30,7 @@ async fn delayed() -> (Fixture, App) {
     (fixture, app)
 }
 
-/// The condition that a message waits until the package shows buckets indexed just after `delayed`.
+/// SQL condition: a message waits until the package shows buckets indexed just after `delayed`.
 fn postponed() -> String {
     format!("next_try = {}", NOW + 3 * DELAY)
 }

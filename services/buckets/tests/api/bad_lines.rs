@@ -229,7 +229,7 @@ fn table_that_ends_with_an_error_removes_no_file(#[case] header: &str, #[case] r
 }
 
 #[test]
-fn space_after_a_quoted_name_of_a_column_does_not_matter() {
+fn space_after_a_quoted_column_name_does_not_matter() {
     let fixture = fixture();
     let text = format!("\"bucket\" ,key,size\n{A},dir/0,0\n");
     let report = loaded(&fixture, "list.csv", text);

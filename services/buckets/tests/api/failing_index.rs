@@ -23,7 +23,7 @@ struct Fault {
     left: AtomicUsize,
     /// Work to do in that call, which then succeeds.
     work: Option<Work>,
-    /// Set if that call is a search that runs until it is stopped. The flag is `true` meanwhile.
+    /// Set if that call is a search that runs until it is stopped: `true` while it runs.
     endless: Option<Arc<AtomicBool>>,
 }
 
@@ -63,7 +63,7 @@ impl FailingSearches {
         Self::with(inner, Call::Search, search, Some(Box::new(work)))
     }
 
-    /// Makes a search run until it is stopped, counted from 1. The flag is `true` meanwhile.
+    /// Makes the given search, counted from 1, run until it is stopped.
     pub fn endless(
         inner: &Arc<dyn Generations>,
         search: usize,
@@ -122,8 +122,7 @@ impl Fault {
     }
 }
 
-/// Number of pauses of 5 ms in an endless search: longer than the timeout of a test that waits for its
-/// end.
+/// Number of pauses of 5 ms in an endless search. Tests that wait for its end time out earlier.
 const ENDLESS: usize = 18_000;
 
 fn until_stopped(is_running: &AtomicBool, limits: &Limits) -> Result<Found, EngineError> {

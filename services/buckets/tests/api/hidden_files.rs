@@ -96,7 +96,7 @@ async fn files_are_hidden_while_files_of_another_removal_are_counted() {
     is_hidden.store(true, Ordering::Relaxed);
 }
 
-/// Otherwise, files would never be counted if publishes are more frequent than counts are long.
+/// Otherwise, files would never be counted if publishes come faster than counts finish.
 #[actix_web::test]
 async fn counted_files_are_shown_although_the_index_has_changed() {
     let fixture = Fixture::new();

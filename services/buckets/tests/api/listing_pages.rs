@@ -173,7 +173,7 @@ fn pages_without_own_tokens_follow_by_key() {
 }
 
 #[test]
-fn gcs_pages_in_another_order_remove_no_file() {
+fn gcs_pages_out_of_order_remove_no_files() {
     let program = Program::new();
     let all = program.folder().write("all.ndjson", lines(A, 5));
     program.done(&["load", text(&all)]);

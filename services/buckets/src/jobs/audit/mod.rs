@@ -47,7 +47,7 @@ pub fn audit(
     checkpoints: CheckpointPolicy,
 ) -> Result<AuditReport, JobError> {
     let started = Instant::now();
-    // Checked for each bucket, because an audit takes long and removals don't wait for it.
+    // Checked for each bucket, because audits are slow and removals don't wait for them.
     let is_removed = |address: &AuditAddress| {
         context.pools.read_blocking(|db| removals::hides_bucket(db, &address.bucket))
     };

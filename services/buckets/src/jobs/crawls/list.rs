@@ -28,7 +28,7 @@ const MOST_ENTRIES: u64 = 10_000;
 /// Number of pages between two checks of a key's permissions and storage during its crawl.
 const CHECK: i64 = 10;
 
-/// The place at which a listing continues, as stored with its last page.
+/// The position at which a listing continues, stored with its last page.
 #[derive(Serialize, Deserialize)]
 struct Progress {
     #[serde(flatten)]
@@ -206,7 +206,7 @@ impl PageSink for Pages<'_> {
         }
         let turn = self.options.turn(key.is_some());
         let is_over = next.is_some() && turn.is_some_and(|turn| self.begun.elapsed() > turn);
-        // An operator's crawl continues if no other one waits.
+        // An operator's crawl continues if no other crawl is waiting.
         let is_due = || self.context.pools.read_blocking(|db| crawl_claims::is_due(db, now));
         if is_over && (key.is_some() || is_due()?) { Err(JobError::TurnOver) } else { Ok(()) }
     }

@@ -19,7 +19,7 @@ pub struct CrawlOptions {
     pub lists: CrawlLists,
     /// Maximum compressed size of an operator's stored listing, in bytes.
     pub listing_bytes: i64,
-    /// After this time, an operator's crawl gives a turn to other crawls that are due. `None` for
+    /// After this time, an operator's crawl yields to other crawls that are due. `None` for
     /// `crawl run`.
     pub turn: Option<Duration>,
     /// Limits for crawls that belong to a key.
@@ -30,7 +30,7 @@ impl CrawlOptions {
     /// Default for `listing_bytes`. The largest listings, with 100 million files, take a few GiB.
     pub const LISTING_BYTES: i64 = 64 << 30;
 
-    /// Returns the time after which a crawl of a key or of an operator lets others run.
+    /// Returns the time after which a crawl yields to others.
     pub(super) fn turn(&self, is_of_key: bool) -> Option<Duration> {
         if is_of_key { Some(self.of_keys.turn) } else { self.turn }
     }
@@ -39,7 +39,7 @@ impl CrawlOptions {
 /// Limits for crawls that belong to a key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyLimits {
-    /// After this time, other crawls get a turn.
+    /// After this time, a crawl yields to others.
     pub turn: Duration,
     /// Maximum total compressed size of a key's stored listings, in bytes.
     pub bytes: i64,

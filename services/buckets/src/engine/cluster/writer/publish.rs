@@ -223,8 +223,8 @@ impl ClusterWriter {
     }
 
     /// Finds the confirmed files that the run would remove or replace, and the kept files that it
-    /// would remove. There are rarely any, even if the confirmed files as a whole consist of many
-    /// ranges. Returns `None` if there are more than [`MOST_NEWER`].
+    /// would remove. There are rarely any, even if the confirmed files consist of many ranges.
+    /// Returns `None` if there are more than [`MOST_NEWER`].
     fn known_to_keep(
         &self,
         mode: Mode,

@@ -40,7 +40,7 @@ pub(super) struct Wanted<'a> {
     pub(super) run: u64,
     pub(super) mode: Mode,
     pub(super) buckets: &'a [NamedBucket],
-    /// Files to keep. Most of them also stay if the run contains their paths.
+    /// Files to keep; see [`PublishRules::newer`](crate::engine::index::PublishRules::newer).
     pub(super) newer: Option<&'a NewerFiles>,
     /// Rows of the run that are marked as changed, in ascending order.
     pub(super) marked: &'a [u64],
