@@ -163,7 +163,7 @@ fn left_out(
         return Ok(None);
     }
     if filter.parent.is_some() {
-        // The first event isn't a child. A rule without it would look as if it had been removed.
+        // The first event isn't a child. A rule that excludes it would look as if it was removed.
         return Ok(None);
     }
     let fields = filter.fields();

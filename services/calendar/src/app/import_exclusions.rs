@@ -15,7 +15,7 @@ use crate::store::series_events::{self, Dated};
 pub const CHANGED: &str =
     "a date that the file excludes has changed in this calendar since, so it stays";
 
-/// Outcome for the dates that a file excludes although its series has them here.
+/// Outcome for dates that a file excludes but that the stored series still has.
 #[derive(Default)]
 pub struct Excluded {
     /// Number of dates that were trashed.

@@ -81,8 +81,8 @@ pub fn mark_overridden(
     Ok(())
 }
 
-/// Returns the series with the length that our own file gives its events. `None` if the length is
-/// unchanged, or if the file has another start, because that isn't stored.
+/// Returns the series with the event length from our own file. `None` if the length is unchanged,
+/// or if the file has another start, because that isn't stored.
 fn with_length(entry: &Entry, series: &Series) -> Option<Series> {
     let (Repetition { plan: sent, .. }, plan) = (entry.repetition.as_ref()?, &series.plan);
     let is_alike = series.uid == entry.uid

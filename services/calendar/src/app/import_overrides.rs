@@ -64,9 +64,9 @@ pub fn note_override(
 }
 
 /// Returns the ids of overrides that came from earlier files and are newer than the series itself.
-/// Unless the file is that of a subscription, which always contains all overrides, this includes
-/// overrides from the same time as the series, except for those that the file took back. `replaced`
-/// contains the ids of the overrides in the file.
+/// Unless the file belongs to a subscription, which always contains all overrides, this includes
+/// overrides from the same time as the series that the file didn't take back. `replaced` contains
+/// the ids of the overrides in the file.
 pub fn later_overrides(
     db: &mut Db,
     (entry, revision): (&Entry, Option<Revision>),
@@ -87,8 +87,8 @@ pub fn later_overrides(
 }
 
 /// Forgets an override that an earlier file had along with its series, unless its event has changed
-/// since. Some programs never raise a revision, so this is the only way to notice that a file no
-/// longer has an override. Returns whether the override is forgotten.
+/// since. Some programs never raise a revision, so this is the only sign that a file no longer has
+/// the override. Returns whether it was forgotten.
 fn take_back(db: &mut Db, uid: &str, name: &str) -> Result<bool, Error> {
     let stored = stored_name(db, (None, false), uid, name)?;
     let Some(event) = events::find_by_external_id(db, &stored)? else { return Ok(false) };

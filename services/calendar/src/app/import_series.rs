@@ -92,7 +92,7 @@ fn overrides_unknown(db: &mut Db, known: &Series, entry: &Entry) -> Result<bool,
 pub const OTHER_RULE: &str = "the series has another rule in this calendar, which stays";
 
 /// Returns whether the rule or start of an entry in our own files differs from the stored one. Feeds
-/// can replace the end of a rule, so an end only differs if both rules have one of the same kind.
+/// can replace the end of a rule, so ends only count if both rules have COUNT or both have UNTIL.
 pub fn has_other_rule(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
     let Some(Repetition { plan, .. }) = &entry.repetition else { return Ok(false) };
     let Some(Series { plan: known, due_utc, .. }) = stored::find_by_uid(db, &entry.uid)? else {

@@ -49,9 +49,9 @@ impl OwnRevision {
         Ok(Some(OwnRevision { in_file, of_series }))
     }
 
-    /// Returns whether the event has changed since the entry was written, other than by an import
-    /// of the same file before it was edited again. An event that doesn't exist counts as changed if
-    /// its series has changed.
+    /// Returns whether the event has changed since the entry was written, other than by importing
+    /// an earlier edit of the entry. An event that doesn't exist counts as changed if its series
+    /// has changed.
     pub fn is_older_than(
         &self,
         db: &mut Db,
@@ -65,8 +65,8 @@ impl OwnRevision {
         })
     }
 
-    /// Returns whether the event is the same as when the entry was written, or was last changed by
-    /// an import of an earlier edit of it.
+    /// Returns whether the event is unchanged since the entry was written, or was last changed by
+    /// importing an earlier edit of the entry.
     pub fn is_current(&self, db: &mut Db, event: &Event) -> Result<bool, Error> {
         if !self.is_before(Some(event)) {
             return Ok(true);
@@ -82,7 +82,7 @@ impl OwnRevision {
         self.in_file.is_older_than(&now)
     }
 
-    /// Returns whether the event was last changed by an import of an earlier edit of this entry.
+    /// Returns whether the event was last changed by importing an earlier edit of this entry.
     /// Many programs don't raise the revision when a user edits an entry. An entry with the content
     /// from before the first edit is an old export.
     fn is_next_edit(
@@ -98,7 +98,7 @@ impl OwnRevision {
     }
 
     /// Records that the entry has changed an event. `old` and `shown` are the event and its content
-    /// before that.
+    /// before the change.
     pub fn note(&self, db: &mut Db, old: &Event, shown: Option<&Occurrence>) -> Result<(), Error> {
         let original = match self.is_before(Some(old)) {
             true => imported_states::edit(db, old)?.and_then(|last| last.original),

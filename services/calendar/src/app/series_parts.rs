@@ -80,7 +80,7 @@ pub fn ended_before(plan: &Plan, moment: i64) -> Plan {
     Plan { rule, rdates: kept(&plan.rdates), exdates: kept(&plan.exdates), ..plan.clone() }
 }
 
-/// Returns the last moment of a recurrence that ends before this occurrence.
+/// Returns a moment at which a recurrence can end so that it excludes the occurrence at `moment`.
 fn last_before(plan: &Plan, moment: i64) -> i64 {
     if plan.all_day {
         return moment - SECONDS_OF_A_DAY;

@@ -430,8 +430,7 @@ impl Occurrence {
         fields
     }
 
-    /// Returns a number that differs if the dates or texts differ, or if only one is cancelled or
-    /// private.
+    /// Returns a hash of dates, texts, and whether the event is cancelled or private.
     pub fn fingerprint(&self) -> i64 {
         let Details { title, description, location, categories, .. } = &*self.details;
         let (start, end) = (self.start.key(), self.end.key());

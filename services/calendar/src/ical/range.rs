@@ -116,7 +116,7 @@ impl<'a> Range<'a> {
     }
 
     /// Returns the start and end of an occurrence, given its original start and the start of the
-    /// series. It is shifted by the same amount as the first overridden one, in local time. Returns
+    /// series. It moves by the same amount of local time as the first overridden one. Returns
     /// `None` if the result is out of range.
     fn moved(&self, original: &Moment, begin: &Moment) -> Option<(Moment, Moment)> {
         if original.seconds() == self.from.seconds() {

@@ -1,5 +1,4 @@
-//! The states of events right after an import wrote them, which show whether anyone has changed the
-//! events since.
+//! The states of events right after an import, which show whether anyone has changed them since.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -9,7 +8,7 @@ use super::sql::Sql;
 use crate::model::event::Event;
 use crate::model::revision::Revision;
 
-/// The latest edited entry of a file written by this calendar that changed an event.
+/// The latest edited entry that changed an event. The entry comes from this calendar's own file.
 pub struct Edit {
     /// Fingerprint of the event's content before the first edit, if the event existed.
     pub original: Option<i64>,
@@ -27,8 +26,8 @@ pub fn note_override(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
     sql.execute(db).map(drop)
 }
 
-/// Deletes what [`note_override`] recorded, if the event hasn't changed since. Returns whether this
-/// is the case.
+/// Deletes what [`note_override`] recorded, if the event hasn't changed since. Returns whether it
+/// did.
 pub fn take_override(db: &mut Db, event: &Event) -> Result<bool, DatabaseError> {
     let unchanged = imported_overrides::table
         .find(event.id)

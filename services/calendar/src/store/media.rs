@@ -39,7 +39,7 @@ const STORING: u64 = 600;
 /// Maximum width and height in pixels. JPEG and GIF have the same limit.
 const LONGEST_SIDE: usize = 65_535;
 
-/// Maximum number of pixels. Browsers need four bytes of memory for each.
+/// Maximum number of pixels. A browser needs four bytes of memory per pixel.
 const MAX_PIXELS: usize = 100_000_000;
 
 impl Media {
