@@ -1,16 +1,16 @@
-//! Keeps dates that are computed from other dates free of cycles.
+//! Prevents cycles among dates that are computed from other dates.
 
 use std::mem;
 
 use super::column::Column;
 use super::existing::Existing;
 
-/// Maximum number of dates that are computed one from another.
+/// Maximum length of a chain of dates, each computed from the next.
 const CHAIN: usize = 60;
 
 impl Existing {
-    /// Replaces the columns at these places. Returns false, without effect, if a date would then be
-    /// computed from itself, or through too many others.
+    /// Replaces the columns at these places. Returns false without changing anything if a date
+    /// would then depend on itself, or on too long a chain of others.
     pub fn replace(&mut self, places: &[usize], mut columns: Vec<Column>) -> bool {
         let mut swap = |own: &mut Self| {
             for (place, column) in places.iter().zip(&mut columns) {
@@ -25,8 +25,8 @@ impl Existing {
         has_start
     }
 
-    /// Returns whether following the dates from which a column is computed soon leads to one that
-    /// isn't computed.
+    /// Returns whether the column's chain ends within [`CHAIN`] steps, at a column that isn't
+    /// computed.
     fn has_start(&self, place: usize) -> bool {
         let mut column = &self.columns[place];
         for _ in 0..CHAIN {

@@ -49,7 +49,7 @@ pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
             apply(last, columns)
         }
         Expr::IsNotNull(inner) => with(inner, columns, |column| {
-            // The date from which another one is computed might be null.
+            // A computed date is null if the date it is computed from is null.
             let is_known = column.required || column.after.is_none();
             column.required = true;
             is_known && !column.is_null
@@ -171,7 +171,7 @@ fn items(expression: &Expr) -> Vec<Value> {
 
 fn one_of(expression: &Expr, values: Vec<Value>, is_negated: bool, columns: &mut [Column]) -> bool {
     with(expression, columns, |column| match is_negated {
-        // The other column decides about a date that is computed.
+        // A computed date only depends on the other column.
         _ if values.is_empty() || column.after.is_some() => false,
         false => column.choose(values),
         true => exclude(column, &values),
@@ -231,7 +231,7 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
     }
     let column = &mut columns[own];
     if column.after.is_some() {
-        // The other column decides about the date.
+        // A computed date only depends on the other column.
         return false;
     }
     if is_now(right) {
@@ -305,7 +305,7 @@ fn order(own: usize, op: &Op, other: usize, columns: &mut [Column]) -> bool {
     let is_number = |column: &Column| matches!(column.stored, Stored::Integer | Stored::Decimal(_));
     if is_day(&columns[low]) && columns[low].stored == columns[high].stored {
         let name = columns[low].name.clone();
-        // Another check can have compared the same columns.
+        // Another check might have compared the same columns.
         let known = columns[high].after.as_ref();
         let high_is_free = known.is_none_or(|(before, _)| *before == name)
             && columns[high].days == (None, None)

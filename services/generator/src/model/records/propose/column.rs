@@ -293,7 +293,7 @@ impl Column {
             kind @ ("date" | "timestamp") => {
                 let day = |name: &str| field[name].as_str()?.parse::<jiff::civil::Date>().ok();
                 let days = day("min")?.until(day("max")?).ok()?.get_days();
-                // The last timestamp is at midnight.
+                // Timestamps end at midnight, the start of the last day.
                 let per_day = if kind == "date" { 1 } else { 24 * 60 * 60 };
                 Some(u64::try_from(days).ok()? * per_day + 1)
             }

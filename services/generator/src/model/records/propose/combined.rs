@@ -87,7 +87,7 @@ impl Reader<'_> {
             {
                 alternatives = several_types(&mut part);
             }
-            // An outline lacks the properties that are declared.
+            // An outline doesn't contain the declared properties.
             if !is_outline {
                 self.name_forbidden(&whole, &part);
                 self.name_forbidden(&part, &whole);
@@ -118,8 +118,8 @@ impl Reader<'_> {
         (whole, alternatives, is_one_of)
     }
 
-    /// Reports properties that a combined schema declares although another one forbids them, or
-    /// requires something else of them.
+    /// Reports properties that `other` declares but that `closed` forbids, or restricts in another
+    /// way, through `additionalProperties`.
     fn name_forbidden(&self, closed: &Map<String, Value>, other: &Map<String, Value>) {
         let rest = closed
             .get("additionalProperties")

@@ -37,16 +37,16 @@ fn statements_in(dialect: &dyn Dialect, text: &str) -> Result<Vec<Statement>, St
     parser.parse_statements().map_err(|error| error.to_string())
 }
 
-/// Maximum number of words between two commas. Parentheses and brackets count as much as the
-/// longest chain in them.
+/// Maximum number of words between two commas. Parentheses and brackets count as their longest
+/// chain.
 const MOST_WORDS: usize = 800;
-/// Maximum number of operators, counted like words, and of set operators such as `UNION` in a
-/// statement.
+/// Maximum number of operators, counted like words. Also the maximum number of set operators, such
+/// as `UNION`, in a statement.
 const MOST_OPERATORS: usize = 400;
 /// Characters that operators start with.
 const OPERATORS: &str = "+-*/%<>=!|&^~#:@?";
 
-/// Numbers of words and operators in a row.
+/// The numbers of words and operators in a chain.
 #[derive(Clone, Copy, Default)]
 struct Chain {
     words: usize,

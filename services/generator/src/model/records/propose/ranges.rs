@@ -56,7 +56,7 @@ impl Column {
     pub fn limit_days(&mut self, op: &Op, text: &str) -> bool {
         let Some((day, time)) = text.split_at_checked(DAY) else { return false };
         let late = days_until_midnight(time);
-        // The last timestamp is at midnight, which is early enough in all zones.
+        // Timestamps end at midnight, the start of the last day, early enough in all zones.
         let (limit, days): (fn(&mut Self, String), i64) = match op {
             Op::Gt => (Self::begin_at, late.max(1)),
             Op::GtEq => (Self::begin_at, late),

@@ -12,7 +12,7 @@ use crate::model::records::kinds::pattern;
 const ENOUGH: u64 = 1_000_000;
 /// In other columns, patterns that match at least this number of strings aren't lengthened.
 const FEW: u64 = 1_000;
-/// There are so few strings of this length that random ones are likely to be a given one.
+/// Random strings of up to this length are likely to include a given one.
 const TINY: u64 = 3;
 /// Number of characters appended to a pattern.
 const MORE: u64 = 6;
