@@ -304,7 +304,7 @@ pub fn forget(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
         return Ok(false);
     }
     let is_imported = match series_events::members(db, known.id)?.last() {
-        Some(last) => imported::find(db, last.event)?.is_created,
+        Some(last) => imported::is_from_file(db, last.event)?,
         None => false,
     };
     stored::remove(db, known.id)?;

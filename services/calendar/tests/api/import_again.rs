@@ -453,3 +453,16 @@ async fn series_without_its_first_date_becomes_a_single_event() {
         assert_eq!(shown(&app).await, ["01 10 Daily"]);
     }
 }
+
+#[actix_web::test]
+async fn extended_series_without_its_first_date_becomes_a_single_event() {
+    let app = App::with(&["--series-ahead=3"]).await;
+    let single = "UID:s\nDTSTART:20270501T100000Z\nDURATION:PT1H\nSUMMARY:Weekly";
+    let series = format!("{single}\nRRULE:FREQ=WEEKLY\nEXDATE:20270501T100000Z");
+    let [created, ..] = counts(&app, calendar(&[&series])).await;
+    app.clock.advance(30 * 24 * 3600);
+    calendar::extend_series(&app.state).await;
+    assert!(app.rows("events") > created);
+    assert_eq!(counts(&app, calendar(&[single])).await[0], 1);
+    assert_eq!(app.rows("events where status = 'publish'"), 1);
+}
