@@ -182,8 +182,11 @@ fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Err
         return Ok(None);
     }
     let day = Entry::moment_of(uid, name).unwrap_or_default();
+    let series = stored::find_by_uid(db, uid)?;
     let is_of_day = |event: &Event, moment: &str| {
-        local_day(moment, &event.schedule.zone).as_deref() == Some(day)
+        // An override might have another zone.
+        let zone = series.as_ref().map_or(&event.schedule.zone, |series| &series.plan.zone);
+        local_day(moment, zone).as_deref() == Some(day)
     };
     if let Some(first) = events::find_by_external_id(db, uid)?
         && let Some(moment) = imported::find(db, first.id)?.moment

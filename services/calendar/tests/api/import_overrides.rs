@@ -294,17 +294,21 @@ async fn override_of_a_day_with_another_length_is_in_the_feed() {
 
 #[actix_web::test]
 async fn override_of_a_day_stays_unchanged_when_its_series_ends_before_it() {
-    let app = App::new().await;
-    let file = |count: u8| {
-        let series = format!(
-            "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT={count}\n\
-             SUMMARY:Daily"
-        );
-        let moved = "UID:s\nRECURRENCE-ID;VALUE=DATE:20270404\nDTSTART:20270404T150000Z\n\
-            DURATION:PT1H\nSUMMARY:Moved";
-        calendar("", &[&series, moved])
-    };
-    for (count, expected) in [(4, [4, 0, 0, 0, 0]), (2, [0, 1, 3, 0, 0]), (2, [0, 0, 3, 0, 0])] {
-        assert_eq!(counts(&app, file(count)).await, expected, "{count}");
+    // The override is in UTC.
+    for start in [":20270401T100000Z", ";TZID=America/New_York:20270401T210000"] {
+        let app = App::new().await;
+        let file = |count: u8| {
+            let series = format!(
+                "UID:s\nDTSTART{start}\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT={count}\n\
+                 SUMMARY:Daily"
+            );
+            let moved = "UID:s\nRECURRENCE-ID;VALUE=DATE:20270404\nDTSTART:20270404T150000Z\n\
+                DURATION:PT1H\nSUMMARY:Moved";
+            calendar("", &[&series, moved])
+        };
+        for (count, expected) in [(4, [4, 0, 0, 0, 0]), (2, [0, 1, 3, 0, 0]), (2, [0, 0, 3, 0, 0])]
+        {
+            assert_eq!(counts(&app, file(count)).await, expected, "{start} {count}");
+        }
     }
 }
