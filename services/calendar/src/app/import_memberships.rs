@@ -161,7 +161,9 @@ fn take_out(db: &mut Db, before: &InSeries) -> Result<(), Error> {
 /// Returns the occurrence of a series that an entry overrides.
 fn moment_of(known: &Series, (uid, name): (&str, &str), occurrence: &Occurrence) -> Option<i64> {
     let key = Entry::moment_of(uid, &occurrence.external_id);
-    known.plan.moment(key.or_else(|| Entry::moment_of(uid, name))?)
+    let moment = known.plan.moment(key.or_else(|| Entry::moment_of(uid, name))?);
+    // An override of the first occurrence, which has the series UID, might specify only the day.
+    moment.or_else(|| (occurrence.external_id == uid).then(|| known.plan.first()))
 }
 
 /// The slug and dates for an event that is being added to a series.

@@ -312,3 +312,20 @@ async fn override_of_a_day_stays_unchanged_when_its_series_ends_before_it() {
         }
     }
 }
+
+#[actix_web::test]
+async fn override_of_the_first_day_belongs_to_its_series() {
+    let app = App::new().await;
+    let series = "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\n\
+        SUMMARY:Daily";
+    let moved = "UID:s\nRECURRENCE-ID;VALUE=DATE:20270401\nDTSTART:20270401T150000Z\n\
+        DURATION:PT1H\nSUMMARY:Moved";
+    let file = calendar("", &[series, moved]);
+    for expected in [[3, 0, 0, 0, 0], [0, 0, 3, 0, 0]] {
+        assert_eq!(counts(&app, &file).await, expected);
+        let all = ["20270401T100000Z Daily", "20270401T150000Z 20270401T100000Z Moved"];
+        assert_eq!(listed(&app).await, all);
+    }
+    let feed = app.get("/ical").await.expect(200).text;
+    assert_eq!(counts(&app, &feed).await, [0, 0, 3, 0, 0], "{feed}");
+}
