@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use database::Db;
+use jiff::civil::Date;
 
 use super::own_events::{self, OwnEvents};
 use super::series_creation::name_of;
@@ -81,11 +82,19 @@ fn overrides_unknown(db: &mut Db, known: &Series, entry: &Entry) -> Result<bool,
     let Some(key) = name.and_then(|name| Entry::moment_of(&entry.uid, name)) else {
         return Ok(false);
     };
-    let is_excluded = plan.exdates.iter().any(|excluded| excluded == key);
-    let moment = plan.moment(key).filter(|moment| !is_excluded && plan.has(*moment));
-    let Some(moment) = moment else { return Ok(false) };
+    let moment = plan.moment(key).or_else(|| usual_on_day(plan, key));
+    let Some(moment) = moment.filter(|moment| plan.has(*moment)) else { return Ok(false) };
+    if plan.exdates.contains(&plan.key(moment)) {
+        return Ok(false);
+    }
     let members = series_events::members(db, known.id)?;
     Ok(members.iter().all(|one| one.occurrence != moment))
+}
+
+/// Returns the moment at the usual time of a series on the day `key`.
+fn usual_on_day(plan: &Plan, key: &str) -> Option<i64> {
+    let day = Date::strptime("%Y%m%d", key).ok()?;
+    Some(plan.at(day.to_datetime(plan.start().time())))
 }
 
 /// The warning for an entry in our own files whose rule isn't stored.

@@ -139,8 +139,13 @@ async fn series_that_was_added_to_an_own_file_has_its_overrides() {
         )
     };
     let series = entry(1, 10, "RRULE:FREQ=DAILY;COUNT=4");
-    for days in [[2, 3], [1, 4]] {
-        let moved = |day: u8| entry(day, 12, &format!("RECURRENCE-ID:202704{day:02}T100000Z"));
+    for (days, kind, time) in [
+        ([2, 3], ":", "T100000Z"),
+        ([1, 4], ":", "T100000Z"),
+        ([2, 3], ";VALUE=DATE:", ""),
+        ([1, 4], ";VALUE=DATE:", ""),
+    ] {
+        let moved = |day: u8| entry(day, 12, &format!("RECURRENCE-ID{kind}202704{day:02}{time}"));
         let added = format!("{series}{}{}END:VCALENDAR", moved(days[0]), moved(days[1]));
         let app = App::new().await;
         app.event(json!({"title": "Old"})).await;
