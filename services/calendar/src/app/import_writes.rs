@@ -242,8 +242,8 @@ fn cancel(
 
 /// Updates a known event with the values in its cancellation, if there are any, because a file can
 /// change and cancel a series at the same time. This includes an event that an import trashed,
-/// because the cancellation restores it. Entries in our own files that cancel an event only change
-/// it to make it private. Returns the event if it changed.
+/// because the cancellation restores it. In our own files, cancellations without `CLASS:PRIVATE`
+/// don't change other values. Returns the event if it changed.
 fn follow(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
