@@ -402,7 +402,7 @@ fn forget_uncontrolled(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseErro
     let named = domain_control::table
         .filter(domain_control::subscriber_id.nullable().eq(mail_token::subscriber_id))
         .filter(domain_control::domain.eq(mail_token::subject))
-        .filter(domain_control::state.eq_any([VERIFIED, PENDING]));
+        .filter(domain_control::state.eq_any([VERIFIED, PENDING, NO_ROOM]));
     let links = mail_token::table
         .filter(mail_token::purpose.eq(DOMAIN_LINK))
         .filter(mail_token::subject.eq_any(domains));

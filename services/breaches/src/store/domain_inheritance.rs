@@ -9,6 +9,7 @@ use diesel::prelude::*;
 use super::domain_controls::{NO_ROOM, REMOVED, VERIFIED, forget_lost, larger_domains};
 use super::schema::domain_control;
 use super::{mail_domains, turns};
+use crate::model::domain_size::FREE_SIZE;
 use crate::model::domain_tree::{DomainTree, Holding, is_below};
 
 /// A subscriber's domain in any state.
@@ -20,12 +21,17 @@ struct Row {
     state: String,
     parent_id: Option<i64>,
     detached: bool,
+    size_now: Option<i64>,
 }
 
 impl Row {
     fn holding(&self) -> Holding {
         let proved = self.state == VERIFIED && self.parent_id.is_none();
         Holding { id: self.id, proved, detached: self.detached }
+    }
+
+    fn is_large(&self) -> bool {
+        self.size_now.is_some_and(|size| size > FREE_SIZE)
     }
 }
 
@@ -46,8 +52,7 @@ pub fn root_of(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<i64>
 }
 
 /// Finds known email domains below `root` that the subscriber should inherit but doesn't have, each
-/// along with the id of `root`. Domains that previously exceeded the plan's limit are included only
-/// if `has_room` is set.
+/// along with the id of `root`. Domains known to be large are included only if `has_room` is set.
 pub fn missing(
     db: &mut Db,
     subscriber: i64,
@@ -59,7 +64,7 @@ pub fn missing(
         return Ok(Vec::new());
     };
     let (id, tree) = (id.id, tree(&rows));
-    let kept = |row: &&Row| row.state == VERIFIED || (row.state == NO_ROOM && !has_room);
+    let kept = |row: &&Row| row.state == VERIFIED || (!has_room && row.is_large());
     let kept: std::collections::HashSet<&str> =
         rows.iter().filter(kept).map(|row| row.domain.as_str()).collect();
     let known = mail_domains::below(db, root)?.into_iter();

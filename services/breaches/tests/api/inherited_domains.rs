@@ -159,6 +159,29 @@ async fn inherited_subdomains_stay_within_the_plan() {
 }
 
 #[actix_web::test]
+async fn subdomain_beyond_the_plan_can_still_be_proved_after_a_recount() {
+    let app = App::with_peers(peers()).await;
+    app.import(&serde_json::json!([entry("Alpha"), entry("Beta")])).await;
+    app.load("Alpha", &(people(11, "a.corp.example") + &people(11, "b.corp.example"))).await;
+    let key = subscriber(&app).await;
+    set_max_domains(&app, 1).await;
+    app.verify(OWNER, "corp.example").await;
+    let inherited = names(&app, &key).await;
+    let both = ["a.corp.example", "b.corp.example"];
+    let other = both.into_iter().find(|name| inherited.iter().all(|held| held != *name)).unwrap();
+    let body = serde_json::json!({ "DomainName": other, "EmailAlias": "admin" });
+    assert_eq!(app.post_with(&key, "/api/v3/domainVerification/sendEmail", &body).await, done());
+    let link = app.last_token("/domainVerification/approve");
+    app.load("Beta", "x@other.example\n").await;
+    app.deliver_notices().await;
+    let listed = app.change(|db| domain_controls::all(db, 1)).await;
+    assert!(listed.iter().any(|control| control.domain == other), "{listed:?}");
+    let browser = crate::browser::Browser::new(&app);
+    browser.post("/", "/domainVerification/approve", &[("token", &link)]).await.expect(200);
+    assert_eq!(names(&app, &key).await, [other, "corp.example"]);
+}
+
+#[actix_web::test]
 async fn removed_subdomain_returns_only_when_its_parent_is_verified_again() {
     let app = App::with_peers(Peers { smtp: Some(testkit::SmtpPeer::start()), ..peers() }).await;
     app.import(&serde_json::json!([entry("Alpha"), entry("Beta")])).await;
