@@ -243,7 +243,7 @@ fn subscriber(
 ) -> Result<Caller, Error> {
     let Some((plan, until)) = holder.subscription.clone() else { return Err(Error::NotInPlan) };
     if until <= context.now && operation != Operation::SubscriptionStatus {
-        return Err(Error::Ended(instant::date(until)));
+        return Err(Error::Ended(instant::last_day(until)));
     }
     if !plan.features.include(operation) {
         return Err(Error::NotInPlan);

@@ -31,6 +31,11 @@ pub fn date(seconds: i64) -> String {
     civil(seconds).date().to_string()
 }
 
+/// Formats the last day of a period that ends just before a Unix time.
+pub fn last_day(end: i64) -> String {
+    date(end.saturating_sub(1))
+}
+
 /// Formats for emails and feeds: `Sun, 22 Nov 2026 10:00:00 +0000`.
 pub fn mail_date(seconds: i64) -> String {
     civil(seconds).strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()

@@ -14,7 +14,7 @@ pub struct PlanView {
     pub name: String,
     /// One-sentence summary of the plan.
     pub description: String,
-    /// End date of the subscription.
+    /// Last day of the subscription.
     pub until: Option<String>,
     /// Searches per minute, with thousands separators.
     pub per_minute: String,
@@ -38,7 +38,7 @@ impl From<OwnPlan> for PlanView {
         Self {
             name: own.plan.name,
             description: features.description,
-            until: own.until.map(instant::date),
+            until: own.until.map(instant::last_day),
             per_minute: grouped(i64::from(own.plan.per_minute)),
             has_key: features.family != Family::Free,
             max_size,

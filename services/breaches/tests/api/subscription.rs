@@ -1,8 +1,10 @@
 //! Operations 7 and 16.
 
 use serde_json::json;
+use testkit::SmtpPeer;
 
-use crate::app::{App, NOW, ZERO, answer, entry};
+use crate::app::{App, NOW, Peers, ZERO, answer, entry, failure};
+use crate::browser::Browser;
 
 #[actix_web::test]
 async fn status_of_core_1_is_as_published() {
@@ -58,4 +60,21 @@ async fn answers_for_the_test_subscription_are_unchanged() {
         shown += &app.shown(ZERO, &format!("/api/v3/{path}")).await;
     }
     insta::assert_snapshot!(shown);
+}
+
+#[actix_web::test]
+async fn subscription_until_a_date_ends_on_that_date() {
+    let app = App::with_peers(Peers { smtp: Some(SmtpPeer::start()), ..Peers::default() }).await;
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    // This is how `--until 2026-03-31` is stored.
+    let until: jiff::Timestamp = "2026-04-01T00:00:00Z".parse().unwrap();
+    let end = until.as_second();
+    app.change(|db| breaches::store::subscribers::subscribe(db, 1, "pro1", end, NOW)).await;
+    let browser = Browser::new(&app);
+    browser.sign_in("owner@example.org").await;
+    let page = browser.get("/account/subscription").await.expect(200);
+    assert!(page.text().contains("<dd>2026-03-31</dd>"), "{}", page.text());
+    app.clock.set(until);
+    let expected = failure(403, "Access denied, the subscription ended on 2026-03-31.");
+    assert_eq!(answer(app.get_with(&key, "/api/v3/subscribeddomains").await).await, expected);
 }
