@@ -25,7 +25,8 @@ pub struct OwnDomain {
     pub verified: bool,
     /// Inherited from a parent domain.
     pub inherited: bool,
-    /// Number of breached addresses, not counting those found only in spam lists.
+    /// Number of breached addresses, not counting those found only in spam lists. `None` if the
+    /// domain isn't verified.
     pub addresses: Option<i64>,
     /// Number of addresses in stealer logs.
     pub captured: Captured,
@@ -37,7 +38,7 @@ impl OwnDomain {
         Self {
             verified,
             inherited: control.parent_id.is_some(),
-            addresses: control.size_now,
+            addresses: control.size_now.filter(|_| verified),
             captured: match (verified, plan.stealer_logs, control.captured) {
                 (false, ..) => Captured::Unverified,
                 (true, false, _) => Captured::NotInPlan,

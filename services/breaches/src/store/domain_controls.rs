@@ -256,7 +256,9 @@ pub fn set_size(
     (size, captured): (i64, i64),
     now: i64,
 ) -> Result<usize, DatabaseError> {
-    let rows = domain_control::table.filter(domain_control::domain.eq(domain));
+    let rows = domain_control::table
+        .filter(domain_control::domain.eq(domain))
+        .filter(domain_control::state.eq(VERIFIED));
     Ok(diesel::update(rows)
         .set((
             domain_control::size_now.eq(size),

@@ -73,6 +73,26 @@ async fn search_is_limited_to_the_latest_breach_on_request() {
 }
 
 #[actix_web::test]
+async fn count_of_a_domain_is_for_its_controllers_only() {
+    let app = start().await;
+    app.subscriber("other@example.org", "pro1").await;
+    app.verify("other@example.org", "corp.example").await;
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    let list = "/account/domains";
+    browser.post(list, list, &[("domain", "corp.example")]).await.must(303);
+    app.load("Alpha", &people(3)).await;
+    app.deliver_notices().await;
+    let page = browser.get(list).await.expect(200);
+    assert_eq!(
+        cells(page.text()),
+        [["corp.example", "not verified yet", "–", "–", "Verify · Remove"]]
+    );
+    let stored = app.change(|db| domain_controls::all(db, 2)).await;
+    assert_eq!(stored[0].size_now, None);
+}
+
+#[actix_web::test]
 async fn domain_list_counts_addresses_and_stealer_log_addresses() {
     let app = App::with_peers(Peers { smtp: Some(SmtpPeer::start()), ..Peers::default() }).await;
     let logs = |name: &str| {
