@@ -239,6 +239,11 @@ impl Intake {
         if let Some(removal) = self.removal_of(&target.key, item.path) {
             self.state.withhold(target.id, removal);
             self.state.tally.skipped_removed += 1;
+            // The run still covers the rest of the bucket.
+            if self.removal_of(&target.key, "").is_none() {
+                self.name(target.id);
+                self.state.named.entry(target.id).or_insert(false);
+            }
             return Ok(());
         }
         if item.path.is_empty() {

@@ -233,6 +233,15 @@ async fn prefix_removal_keeps_other_files() {
     assert_eq!(app.get("/api/v2/buckets").await.1["buckets"][0]["fileCount"], 1);
 }
 
+#[test]
+fn list_of_removed_files_replaces_the_other_files_of_its_bucket() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "private/1", 1, 1), &line(A, "public/1", 1, 1)]);
+    assert_eq!(remove(&fixture, "private/"), 1);
+    let report = fixture.load_lines(&[&line(A, "private/1", 1, 1)]);
+    assert_eq!((report.tally.skipped_removed, report.counts.removed), (1, 1));
+}
+
 #[actix_web::test]
 async fn unremoved_bucket_returns_with_next_load() {
     let fixture = Fixture::new();
