@@ -315,8 +315,8 @@ impl Snapshot {
         named.or(self.packages.first()).cloned().unwrap_or(free)
     }
 
-    /// Returns the cheapest package with a capability, if any.
+    /// Returns the cheapest offered package with a capability, if any.
     pub fn cheapest_with(&self, capability: Capability) -> Option<&Package> {
-        self.packages.iter().find(|package| package.allows(capability))
+        self.packages.iter().find(|package| !package.hidden && package.allows(capability))
     }
 }

@@ -22,6 +22,8 @@ pub fn seed_packages(db: &mut Db) -> Result<(), DatabaseError> {
 
 /// Returns all packages, cheapest first.
 pub(super) fn all_packages(db: &mut Db) -> Result<Vec<Package>, DatabaseError> {
-    let codes: Vec<String> = auth::list_plans(db)?.into_iter().map(|plan| plan.code).collect();
-    packages::of_plans(db, &codes)
+    let plans = auth::list_plans(db)?;
+    let codes: Vec<String> = plans.iter().map(|plan| plan.code.clone()).collect();
+    let packages = packages::of_plans(db, &codes)?.into_iter().zip(plans);
+    Ok(packages.map(|(package, plan)| Package { hidden: plan.hidden, ..package }).collect())
 }

@@ -60,6 +60,7 @@ impl PlanColumns<PackageFlags> for Packages {
             alerts: flags.alerts.unwrap_or(old.alerts),
             all_crawls: flags.all_crawls.unwrap_or(old.all_crawls),
             code: old.code,
+            hidden: old.hidden,
         };
         packages::put(db, &new)?;
         Ok(())

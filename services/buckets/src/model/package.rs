@@ -19,6 +19,8 @@ const DAY: i64 = 86_400;
 pub struct Package {
     /// Plan code: `free`, `premium`, `enterprise` or a custom code.
     pub code: String,
+    /// Whether the package is no longer offered.
+    pub hidden: bool,
     /// Number of results that can be paged through by offset.
     pub depth: u64,
     /// Allow `paging-mode=scrolling`.
@@ -65,6 +67,7 @@ impl Package {
     pub fn seeds() -> [Self; 3] {
         let package = |code: &str, depth, paid, scrolling, alerts| Self {
             code: code.to_owned(),
+            hidden: false,
             depth,
             scrolling,
             sorting: paid,

@@ -54,6 +54,7 @@ fn from_row(row: Row) -> Package {
     let number = |value| u64::try_from(value).unwrap_or(0);
     Package {
         code,
+        hidden: false,
         depth: number(depth),
         scrolling,
         sorting,

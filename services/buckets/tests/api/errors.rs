@@ -151,6 +151,15 @@ async fn parameters_outside_the_package_are_403(
 }
 
 #[actix_web::test]
+async fn errors_name_only_offered_packages() {
+    let fixture = Fixture::new();
+    fixture.context.pools.write_blocking(|db| auth::hide_plan(db, "premium")).unwrap();
+    let app = fixture.serve("free").await;
+    let (status, body) = error(&app, "/api/v2/files?order=size").await;
+    assert_eq!((status, &body["package"]), (403, &json!("enterprise")));
+}
+
+#[actix_web::test]
 async fn free_package_may_order_buckets_and_disable_flags() {
     let app = Fixture::new().serve("free").await;
     assert_eq!(app.get("/api/v2/buckets?order=fileCount&direction=desc&exact=1").await.0, 200);
