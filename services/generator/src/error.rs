@@ -14,7 +14,7 @@ use crate::model::SeedError;
 use crate::model::phone::PatternError;
 use crate::wire::{ABSENT, BETWEEN, DATE, DEEPEST, MEMBER_LENGTH, TOO_LONG, UNSUPPORTED};
 
-/// Seconds that clients should wait before retrying when the database is busy.
+/// Seconds that clients should wait before retrying when the database is busy or its disk is full.
 const RETRY: u64 = 1;
 const VALIDATION: &str = "One or more validation errors occurred.";
 
@@ -48,7 +48,7 @@ impl Error {
         let fault = match self {
             Self::Fault(fault) => fault,
             Self::Seed(cause) => Fault::Internal(cause.to_string()),
-            Self::Database(cause @ DatabaseError::Busy) => {
+            Self::Database(cause) if cause.is_temporary() => {
                 Fault::Unavailable { retry_after: RETRY, cause: cause.to_string() }
             }
             Self::Database(cause) => Fault::Internal(cause.to_string()),

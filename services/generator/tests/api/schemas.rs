@@ -3,6 +3,8 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
+use database::{DatabaseError, Db};
+use diesel::connection::SimpleConnection;
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Answer, Exchange};
@@ -86,6 +88,33 @@ async fn schemas_with_faults_too_many_and_too_large_ones_are_refused() {
     assert!(errors["errors"]["name"][0].as_str().unwrap().contains("remove one first"), "{errors}");
     // Replacing a schema does not need another slot.
     assert_eq!(put("/7", schema(1)).await.status, 204);
+}
+
+/// Makes the database reject schemas with the error of a full disk.
+fn fill_disk(db: &mut Db) -> Result<(), DatabaseError> {
+    let statements = match db {
+        Db::Sqlite(_) => {
+            "CREATE TRIGGER refuse BEFORE INSERT ON record_schema \
+             BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+        }
+        Db::Pg(_) => {
+            "CREATE FUNCTION refuse() RETURNS trigger AS \
+             $$ BEGIN RAISE 'No space left on device'; END $$ LANGUAGE plpgsql; \
+             CREATE TRIGGER refuse BEFORE INSERT ON record_schema \
+             FOR EACH ROW EXECUTE FUNCTION refuse()"
+        }
+    };
+    Ok(db.batch_execute(statements)?)
+}
+
+#[actix_web::test]
+async fn a_full_disk_is_unavailable_and_not_an_internal_error() {
+    let app = App::start().await;
+    let (_, key) = app.issue_key();
+    app.pools.write_blocking(fill_disk).unwrap();
+    let refused = ask(&app, Some(&key), Method::PUT, "/shop", &schema(1)).await.expect(503);
+    assert_eq!(refused.header("retry-after"), "1");
+    assert_eq!(ask(&app, Some(&key), Method::GET, "", &Value::Null).await.status, 200);
 }
 
 /// Sends a request whose client waits for permission to send its body, and returns the response
