@@ -1,8 +1,8 @@
 //! Emails, and two ways of sending them: over SMTP or to a folder.
 
 use std::error::Error as _;
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::Write;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -245,9 +245,7 @@ impl Mailer for FolderMailer {
             let write = move || {
                 // The emails contain secret links, so they're kept private.
                 DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-                let mut new = OpenOptions::new();
-                let mut file = new.write(true).create_new(true).mode(0o600).open(path)?;
-                file.write_all(&bytes)
+                create(&path, |file| file.write_all(&bytes))
             };
             let written = tokio::task::spawn_blocking(write).await;
             written.map_err(MailError::temporary)?.map_err(|error| {
@@ -256,6 +254,16 @@ impl Mailer for FolderMailer {
             })
         })
     }
+}
+
+/// Creates a file that only its owner can read. If `write` fails, e.g. because the disk is full, no
+/// part of the file is left behind.
+fn create(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let mut new = OpenOptions::new();
+    let mut file = new.write(true).create_new(true).mode(0o600).open(path)?;
+    write(&mut file).inspect_err(|_| {
+        let _ = fs::remove_file(path);
+    })
 }
 
 #[cfg(test)]
@@ -304,6 +312,20 @@ mod tests {
         let [to, subject, text] = ["owner@example.org", "Link", "x"].map(Into::into);
         let error = mailer.send(Mail::plain(to, subject, text)).await.unwrap_err();
         assert!(!error.permanent && error.why.contains("email folder /proc/x "), "{error:?}");
+    }
+
+    #[test]
+    fn email_that_could_not_be_written_leaves_no_file() {
+        let folder = testkit::Folder::new();
+        let path = folder.path().join("x.eml");
+        let half = |file: &mut File| -> io::Result<()> {
+            file.write_all(b"From: ")?;
+            Err(io::ErrorKind::StorageFull.into())
+        };
+        assert_eq!(create(&path, half).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert!(!path.exists());
+        create(&path, |file| file.write_all(b"whole")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"whole");
     }
 
     #[test]
